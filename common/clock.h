@@ -13,30 +13,29 @@
  * it is 0, because uncored uses the node's clock. */
 extern __attribute__((visibility("hidden"))) uint64_t clock_ahead_ns;
 
-static inline uint64_t clock_now_ns(void)
+static inline uint64_t clock_of(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec - clock_ahead_ns;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t clock_now_ns(void)
+{
+	return clock_of(CLOCK_MONOTONIC) - clock_ahead_ns;
 }
 
 /* CLOCK_REALTIME: for display, and for comparison with times that other processes left. */
 static inline uint64_t clock_wall_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+	return clock_of(CLOCK_REALTIME);
 }
 
 /* CPU time that the calling thread has used. */
 static inline uint64_t clock_thread_ns(void)
 {
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000U + (uint64_t)used.tv_nsec;
+	return clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* The time from now to @deadline_ns, but at least @least_ns. */
@@ -46,6 +45,14 @@ static inline uint64_t clock_left_ns(uint64_t deadline_ns, uint64_t least_ns)
 
 	return deadline_ns > now_ns && deadline_ns - now_ns > least_ns ? deadline_ns - now_ns
 								       : least_ns;
+}
+
+/* The first of @tick_ns and the times every @step_ns after it that is still to come. */
+static inline uint64_t clock_next_tick_ns(uint64_t tick_ns, uint64_t step_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	return tick_ns > now_ns ? tick_ns : tick_ns + ((now_ns - tick_ns) / step_ns + 1) * step_ns;
 }
 
 /* The time @timeout_ns from now; UINT64_MAX (never) if that would overflow. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "common/macro.h"
@@ -127,28 +128,45 @@ void jsonwriter_close(struct jsonwriter *json)
 	json->follows = true;
 }
 
-void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number)
+static void _printf_(3, 4)
+	write_value(struct jsonwriter *json, const char *key, const char *format, ...)
 {
+	va_list args;
+
 	if (!json->out)
 		return;
 	begin_value(json, key);
-	fprintf(json->out, "%" PRIu64, number);
+	va_start(args, format);
+	vfprintf(json->out, format, args);
+	va_end(args);
+}
+
+void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number)
+{
+	write_value(json, key, "%" PRIu64, number);
 }
 
 void jsonwriter_signed(struct jsonwriter *json, const char *key, int64_t number)
 {
-	if (!json->out)
-		return;
-	begin_value(json, key);
-	fprintf(json->out, "%" PRId64, number);
+	write_value(json, key, "%" PRId64, number);
+}
+
+void jsonwriter_known(struct jsonwriter *json, const char *key, bool is_known, int64_t number)
+{
+	if (is_known)
+		jsonwriter_signed(json, key, number);
+	else
+		jsonwriter_text(json, key, NULL);
+}
+
+void jsonwriter_digits(struct jsonwriter *json, const char *key, const char *digits)
+{
+	write_value(json, key, "%s", digits);
 }
 
 void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag)
 {
-	if (!json->out)
-		return;
-	begin_value(json, key);
-	fputs(flag ? "true" : "false", json->out);
+	jsonwriter_digits(json, key, flag ? "true" : "false");
 }
 
 /* printf(3) writes the locale's decimal point, which may be any text; JSON requires a point. */
@@ -169,13 +187,9 @@ void jsonwriter_real(struct jsonwriter *json, const char *key, double number)
 {
 	char digits[64];
 
-	if (!json->out)
+	write_value(json, key, "%s", isfinite(number) ? "" : "null");
+	if (!json->out || !isfinite(number))
 		return;
-	begin_value(json, key);
-	if (!isfinite(number)) {
-		fputs("null", json->out);
-		return;
-	}
 	for (int precision = 15; precision <= 17; precision++) {
 		snprintf(digits, sizeof digits, "%.*g", precision, number);
 		if (strtod(digits, NULL) == number)
@@ -184,20 +198,30 @@ void jsonwriter_real(struct jsonwriter *json, const char *key, double number)
 	write_point(json->out, digits);
 }
 
+void jsonwriter_rounded(struct jsonwriter *json, const char *key, double number, int digits)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%.*g", digits, number);
+	jsonwriter_real(json, key, strtod(text, NULL));
+}
+
 void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text)
 {
-	if (!json->out)
-		return;
-	begin_value(json, key);
-	if (text)
+	write_value(json, key, "%s", text ? "" : "null");
+	if (json->out && text)
 		write_text(json->out, text);
-	else
-		fputs("null", json->out);
 }
 
 void jsonwriter_text_or_null(struct jsonwriter *json, const char *key, const char *text)
 {
 	jsonwriter_text(json, key, text && *text ? text : NULL);
+}
+
+void jsonwriter_text_if_any(struct jsonwriter *json, const char *key, const char *text)
+{
+	if (*text)
+		jsonwriter_text(json, key, text);
 }
 
 int jsonwriter_finish(struct jsonwriter *json, char **ret_text)
@@ -210,6 +234,16 @@ int jsonwriter_finish(struct jsonwriter *json, char **ret_text)
 		return -ENOMEM;
 	*ret_text = take_ptr(json->text);
 	return 0;
+}
+
+int jsonwriter_print(struct jsonwriter *json, FILE *out)
+{
+	_cleanup_free_ char *text = NULL;
+	const int r = jsonwriter_finish(json, &text);
+
+	if (r == 0)
+		fprintf(out, "%s\n", text);
+	return r;
 }
 
 void jsonwriter_done(struct jsonwriter *json)

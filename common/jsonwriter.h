@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { JSONWRITER_DEPTH_MAX = 16 };
+enum { JSONWRITER_DEPTH_MAX = 40 };
 
 struct jsonwriter {
 	FILE *out; /* writes to .text, so the struct must not be moved */
@@ -35,17 +35,31 @@ void jsonwriter_array(struct jsonwriter *json, const char *key);
 void jsonwriter_close(struct jsonwriter *json); /* closes what was opened last */
 void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number);
 void jsonwriter_signed(struct jsonwriter *json, const char *key, int64_t number);
+/* null if it is not known */
+void jsonwriter_known(struct jsonwriter *json, const char *key, bool is_known, int64_t number);
 void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag);
+
+/* A number, true, false or null, as it is written. */
+void jsonwriter_digits(struct jsonwriter *json, const char *key, const char *digits);
 
 /* @text NULL is written as null; jsonwriter_text_or_null() also writes "" as null. */
 void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text);
 void jsonwriter_text_or_null(struct jsonwriter *json, const char *key, const char *text);
 
+/* Writes nothing if @text is "". */
+void jsonwriter_text_if_any(struct jsonwriter *json, const char *key, const char *text);
+
 /* Writes up to 15 digits, or more if reading back the same number needs more; null if it is not
  * finite. */
 void jsonwriter_real(struct jsonwriter *json, const char *key, double number);
 
+/* The same of @number rounded to so many digits. */
+void jsonwriter_rounded(struct jsonwriter *json, const char *key, double number, int digits);
+
 /* The caller owns *@ret_text, which has no final newline. 0, -ENOMEM. */
 int jsonwriter_finish(struct jsonwriter *json, char **ret_text);
+
+/* Finishes, and writes the text with a newline. 0, -ENOMEM. */
+int jsonwriter_print(struct jsonwriter *json, FILE *out);
 
 void jsonwriter_done(struct jsonwriter *json);

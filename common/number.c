@@ -41,10 +41,10 @@ const char *number_parse_range(
 	return text;
 }
 
-bool number_parse_percent(const char *text, double *ret)
+bool number_parse_decimal(const char *text, uint64_t most, double *ret)
 {
 	uint64_t whole, part = 0;
-	const char *rest = number_parse(text, 10, 100, &whole), *begin;
+	const char *rest = number_parse(text, 10, most, &whole), *begin;
 	double scale = 1;
 
 	if (rest && *rest == '.') {

@@ -24,5 +24,5 @@ const char *number_parse_range(
 bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret);
 
 /* For a @text that must hold nothing but a number like "0.5", with a point in any locale. The part
- * before the point is at most 100. */
-bool number_parse_percent(const char *text, double *ret);
+ * before the point is at most @most. */
+bool number_parse_decimal(const char *text, uint64_t most, double *ret);

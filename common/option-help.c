@@ -3,41 +3,22 @@
 #include <string.h>
 
 #include "common/option.h"
+#include "common/text.h"
 
 enum {
-	WIDTH = 80,
 	COLUMN_MOST = 24, /* the last column where the help of an option may begin */
 	LABEL_MAX = 64,
 };
-
-/* Writes the words of @text from column @at on, and further lines from column @indent on. */
-static void fold(FILE *out, const char *text, size_t at, size_t indent)
-{
-	size_t begun = at;
-
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		if (at > begun && at + 1 + n > WIDTH) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			begun = at = indent;
-		} else if (at > begun) {
-			fputc(' ', out);
-			at++;
-		}
-		fprintf(out, "%.*s", (int)n, text);
-		at += n;
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', out);
-}
 
 static size_t write_label(const struct option_row *row, char ret[LABEL_MAX])
 {
 	char letter[] = { '-', row->letter, ',', '\0' };
 
-	return (size_t)snprintf(ret, LABEL_MAX, "  %-3s --%s%s%s", row->letter ? letter : "",
-		row->name, row->metavar ? " " : "", row->metavar ? row->metavar : "");
+	return (size_t)snprintf(ret, LABEL_MAX,
+		row->otherwise ? "  %-3s --%s[=%s]"
+		: row->metavar ? "  %-3s --%s %s"
+			       : "  %-3s --%s",
+		row->letter ? letter : "", row->name, row->metavar);
 }
 
 static void write_row(FILE *out, const struct option_row *row, size_t column)
@@ -47,7 +28,7 @@ static void write_row(FILE *out, const struct option_row *row, size_t column)
 
 	if (row->heading) {
 		fputc('\n', out);
-		fold(out, row->heading, 0, 0);
+		text_fold(out, row->heading, 0, 0);
 		fputc('\n', out);
 	}
 	option_text(row, text);
@@ -55,7 +36,7 @@ static void write_row(FILE *out, const struct option_row *row, size_t column)
 		fprintf(out, "%s\n%*s", label, (int)column, "");
 	else
 		fprintf(out, "%-*s", (int)column, label);
-	fold(out, text, column, column);
+	text_fold(out, text, column, column);
 }
 
 static void write_rows(FILE *out, const struct option_table *table)
@@ -100,13 +81,13 @@ static void write_usage(FILE *out, const struct option_table *table)
 void option_help(FILE *out, const struct option_table *table)
 {
 	write_usage(out, table);
-	fold(out, table->about, 0, 0);
+	text_fold(out, table->about, 0, 0);
 	fputc('\n', out);
 	if (table->subcommands)
 		write_subcommands(out, table);
 	write_rows(out, table);
 	if (table->exits) {
 		fputs("\nExit status: ", out);
-		fold(out, table->exits, strlen("Exit status: "), 0);
+		text_fold(out, table->exits, strlen("Exit status: "), 0);
 	}
 }

@@ -14,11 +14,32 @@ const struct option_row *option_nth(const struct option_table *table, size_t n)
 	return n == table->n_rows ? &help : NULL;
 }
 
+const struct option_time_unit option_time_units[5] = {
+	{ "h", 3600e9 },
+	{ "m", 60e9 },
+	{ "s", 1e9 },
+	{ "ms", 1e6 },
+	{ NULL, 1e6 },
+};
+
+static void write_time(double ns, char *ret, size_t n_bytes)
+{
+	const struct option_time_unit *unit = option_time_units;
+
+	while (unit->name && ns < unit->ns)
+		unit++;
+	snprintf(ret, n_bytes, "%.12g%s", ns / unit->ns, unit->name ? unit->name : "ms");
+}
+
 static void write_bound(const struct option_row *row, double bound, char *ret, size_t n_bytes)
 {
 	const char *const units = OPTION_UNITS;
 	unsigned shift = 0;
 
+	if (row->kind == OPTION_TIME) {
+		write_time(bound, ret, n_bytes);
+		return;
+	}
 	while (row->kind == OPTION_BYTES && units[shift / 10] &&
 		bound >= (double)(UINT64_C(1024) << shift))
 		shift += 10;

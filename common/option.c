@@ -7,6 +7,7 @@
 
 #include "common/nearest.h"
 #include "common/number.h"
+#include "common/text.h"
 
 enum { BEYOND_LETTERS = 256, NAME_MAX_BYTES = 64 };
 
@@ -41,11 +42,17 @@ static bool take_number(const struct option_row *row, const char *text, void *re
 	return true;
 }
 
+/* "5" or "5%". */
 static bool take_percent(const struct option_row *row, const char *text, void *ret)
 {
+	const size_t n = strcspn(text, "%");
+	char number[16];
 	double percent;
 
-	if (!number_parse_percent(text, &percent) || !is_within(row, percent))
+	snprintf(number, sizeof number, "%.*s", (int)n, text);
+	if (n >= sizeof number || (text[n] && text[n + 1]) ||
+		!number_parse_decimal(number, (uint64_t)row->most, &percent) ||
+		!is_within(row, percent))
 		return false;
 	*(double *)ret = percent;
 	return true;
@@ -67,6 +74,24 @@ static bool take_bytes(const struct option_row *row, const char *text, void *ret
 	if (!rest || *rest || number > most >> shift || !is_within(row, (double)(number << shift)))
 		return false;
 	*(uint64_t *)ret = number << shift;
+	return true;
+}
+
+static bool take_time(const struct option_row *row, const char *text, void *ret)
+{
+	const struct option_time_unit *unit = option_time_units;
+	const size_t n = strspn(text, "0123456789.");
+	char number[16];
+	double count;
+
+	while (unit->name && strcmp(unit->name, text + n) != 0)
+		unit++;
+	snprintf(number, sizeof number, "%.*s", (int)n, text);
+	if ((!unit->name && text[n]) || n >= sizeof number ||
+		!number_parse_decimal(number, UINT32_MAX, &count) ||
+		!is_within(row, count * unit->ns))
+		return false;
+	*(uint64_t *)ret = (uint64_t)(count * unit->ns);
 	return true;
 }
 
@@ -94,6 +119,7 @@ static const struct {
 } numeric[] = {
 	[OPTION_NUMBER] = { take_number, "a whole number", "" },
 	[OPTION_PERCENT] = { take_percent, "a number", "" },
+	[OPTION_TIME] = { take_time, "a time", ", like 10s or 500ms" },
 	[OPTION_BYTES] = { take_bytes, "a size", ", like 8M" },
 	[OPTION_NUMBERS] = { take_numbers, "a list of numbers", ", like 1-4,8" },
 };
@@ -102,7 +128,7 @@ static int take_numeric(const struct option_table *table, const struct option_ro
 {
 	char bounds[OPTION_BOUNDS_MAX];
 
-	if (numeric[row->kind].take(row, optarg, ret))
+	if (numeric[row->kind].take(row, optarg ? optarg : row->otherwise, ret))
 		return -1;
 	option_bounds(row, bounds);
 	return option_complain(table, "--%s takes %s from %s%s, and got \"%s\"", row->name,
@@ -207,7 +233,9 @@ static void names_init(struct names *names, const struct option_table *table)
 	for (size_t i = 0; (row = option_nth(table, i)); i++) {
 		names->longs[i] = (struct option){
 			.name = row->name,
-			.has_arg = row->metavar ? required_argument : no_argument,
+			.has_arg = row->otherwise ? optional_argument
+				   : row->metavar ? required_argument
+						  : no_argument,
 			.val = row->letter ? row->letter : BEYOND_LETTERS + (int)i,
 		};
 		if (row->letter)
@@ -254,6 +282,10 @@ int option_no_subcommand(const struct option_table *table, const char *word)
 {
 	const char *near = option_near_subcommand(table, word);
 
+	char all[128] = "";
+
+	for (size_t i = 0; table->subcommands[i]; i++)
+		text_append(all, sizeof all, " %s", option_last_word(table->subcommands[i]));
 	return near ? option_complain(table, "unknown command %s; did you mean %s?", word, near)
-		    : option_complain(table, "unknown command %s", word);
+		    : option_complain(table, "unknown command %s; there are:%s", word, all);
 }

@@ -13,7 +13,7 @@
 
 enum {
 	EXIT_USAGE = 2, /* the exit status for a wrong option */
-	OPTION_ROWS_MAX = 24,
+	OPTION_ROWS_MAX = 32,
 	OPTION_NUMBERS_MAX = 256,
 	OPTION_BOUNDS_MAX = 64, /* bytes, with the final NUL */
 	OPTION_TEXT_MAX = 1024,
@@ -21,6 +21,13 @@ enum {
 
 /* The units of an OPTION_BYTES, each 1024 times the one before. */
 #define OPTION_UNITS "KMG"
+
+/* The units of an OPTION_TIME, the largest first. */
+struct option_time_unit {
+	const char *name;
+	double ns;
+};
+extern const struct option_time_unit option_time_units[5];
 
 struct option_numbers {
 	unsigned n; /* 0: the option was not given */
@@ -33,6 +40,7 @@ enum option_kind {
 	OPTION_NUMBER,  /* uint64_t */
 	OPTION_PERCENT, /* double; "0.5" */
 	OPTION_BYTES,   /* uint64_t; "8M" */
+	OPTION_TIME,    /* uint64_t, ns; "2s", "500ms"; a number alone is in ms, as for perf */
 	OPTION_NUMBERS, /* struct option_numbers; "1-4,8" */
 	OPTION_TAKEN,   /* the command's function parses the text */
 	OPTION_HELP,    /* prints the help */
@@ -48,7 +56,8 @@ struct option_row {
 	const char *help; /* a phrase; the bounds follow it */
 	size_t offset;    /* in the command's struct */
 	double least, most;
-	const char *heading; /* a paragraph of --help before this row, or NULL */
+	const char *heading;   /* a paragraph of --help before this row, or NULL */
+	const char *otherwise; /* the value if none is given; NULL: it must be given */
 };
 
 struct option_table {
@@ -57,12 +66,17 @@ struct option_table {
 	const char *usage;   /* a line for each form, without the command */
 	const char *about;   /* a paragraph */
 	const char *exits;   /* what the exit statuses mean */
-	const char *needs;   /* libraries; a build without them leaves the command out. Or NULL */
 	const struct option_row *rows;
 	size_t n_rows;
 	const struct option_table *const *subcommands; /* ends with NULL; or NULL */
 	bool runs_command; /* the first word that is not an option is a command, with arguments */
 };
+
+/* Does a value follow as a word of its own? */
+static inline bool option_needs_value(const struct option_row *row)
+{
+	return row->metavar && !row->otherwise;
+}
 
 #define OPTION_AT(type, member) .offset = offsetof(struct type, member)
 #define OPTION_ROWS(array)      .rows = array, .n_rows = sizeof(array) / sizeof *(array)

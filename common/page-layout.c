@@ -60,7 +60,7 @@ static bool strings_end(const struct page_header *h)
 {
 	for (uint32_t i = 0; i < h->n_metrics; i++)
 		if (!memchr(page_metrics(h)[i].name, '\0', PAGE_NAME_MAX) ||
-			!memchr(page_metrics(h)[i].unit, '\0', PAGE_NAME_MAX))
+			!memchr(page_metrics(h)[i].unit, '\0', PAGE_UNIT_MAX))
 			return false;
 	for (uint32_t i = 0; i < h->n_channels; i++)
 		if (!memchr(page_channels(h)[i].name, '\0', PAGE_NAME_MAX) ||

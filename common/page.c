@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/macro.h"
 #include "common/words.h"
 
 /*
@@ -90,17 +89,6 @@ unsigned page_wakeup_wake(struct page_wakeup *wakeup, unsigned most)
 	return n > 0 ? (unsigned)n : 0;
 }
 
-void page_wakeup_claim(struct page_wakeup *wakeup, uint64_t due_ns)
-{
-	__atomic_store_n(&wakeup->due_ns, due_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&wakeup->claimed, 1, __ATOMIC_SEQ_CST);
-}
-
-void page_wakeup_redeem(struct page_wakeup *wakeup)
-{
-	__atomic_store_n(&wakeup->claimed, 0, __ATOMIC_SEQ_CST);
-}
-
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_result *result)
 {
 	uint32_t odd = lock(&cell->lock);
@@ -113,38 +101,12 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
 }
 
-void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns)
-{
-	__atomic_store_n(&wakeup->spin_ns, spin_ns, __ATOMIC_RELAXED);
-}
-
-void page_wakeup_tell_quantum(struct page_wakeup *wakeup, uint32_t quantum)
-{
-	__atomic_store_n(&wakeup->quantum, quantum, __ATOMIC_RELAXED);
-}
-
-uint32_t page_wakeup_quantum(const struct page_wakeup *wakeup)
-{
-	return __atomic_load_n(&wakeup->quantum, __ATOMIC_RELAXED);
-}
-
 void page_rules_write(struct page_rules *page, const struct rules *rules)
 {
 	uint32_t odd = lock(&page->lock);
 
 	words_store(&page->rules, rules, sizeof *rules);
 	unlock(&page->lock, odd);
-}
-
-void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
-{
-	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);
-}
-
-void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled)
-{
-	__atomic_store_n(&cell->cpu_ns, cpu_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&cell->throttled, throttled, __ATOMIC_RELAXED);
 }
 
 /* --- reading --- */
@@ -195,11 +157,6 @@ int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_m
 	return -EAGAIN;
 }
 
-uint32_t page_started(const struct page_cell *cell)
-{
-	return __atomic_load_n(&cell->started, __ATOMIC_SEQ_CST);
-}
-
 /*
  * All sequentially consistent accesses have one order. If a client sees the promise after it has
  * loaded `started`, the writer has not ended the promise yet. The writer ends it before it adds one
@@ -208,16 +165,6 @@ uint32_t page_started(const struct page_cell *cell)
 bool page_wakeup_is_claimed(const struct page_wakeup *wakeup)
 {
 	return __atomic_load_n(&wakeup->claimed, __ATOMIC_SEQ_CST);
-}
-
-bool page_wakeup_promises(const struct page_wakeup *wakeup)
-{
-	return page_wakeup_quantum(wakeup) != 0;
-}
-
-uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup)
-{
-	return __atomic_load_n(&wakeup->due_ns, __ATOMIC_RELAXED);
 }
 
 static bool is_finished(const struct page_cell *cell, uint32_t started)

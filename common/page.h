@@ -57,8 +57,11 @@ enum {
 	PAGE_TEXTS_MAX = 256,
 	PAGE_TABLES_MAX = 1 << 20, /* bytes before the cells: the header and all tables */
 	PAGE_NAME_MAX = 32,        /* bytes, with the final NUL */
-	PAGE_TEXT_MAX = 160,       /* bytes, with the final NUL */
+	PAGE_UNIT_MAX = 28,        /* likewise */
+	PAGE_TEXT_MAX = 160,       /* likewise */
 	PAGE_CACHE_LINE = 128,
+	PAGE_PMID_FIRST = 512, /* of the numbers that a site may give; below are uncored's own */
+	PAGE_PMID_LAST = 1023,
 };
 
 /*
@@ -108,7 +111,9 @@ struct page_header {
 
 struct page_metric {
 	char name[PAGE_NAME_MAX]; /* "dram.read" */
-	char unit[PAGE_NAME_MAX]; /* "bytes", or another unit */
+	char unit[PAGE_UNIT_MAX]; /* "bytes", or another unit */
+	uint32_t pmid; /* the site's number for PCP; 0: none. In 0.1 the end of the unit, which was
+			  always 0 */
 };
 
 struct page_socket {
@@ -232,54 +237,29 @@ int page_check(const void *page, uint64_t size_bytes);
  */
 int page_copy_tables(const void *page, uint64_t size_bytes, struct page_header **ret_tables);
 
-static inline const struct page_metric *page_metrics(const struct page_header *p)
-{
-	return (const void *)((const char *)p + p->metrics_at);
-}
+/* --- the parts; only the daemon may write them, and only where @p is mapped for writing --- */
 
-static inline const struct page_socket *page_sockets(const struct page_header *p)
-{
-	return (const void *)((const char *)p + p->sockets_at);
-}
-
-static inline const struct page_channel *page_channels(const struct page_header *p)
-{
-	return (const void *)((const char *)p + p->channels_at);
-}
-
-static inline const struct page_text *page_texts(const struct page_header *p)
-{
-	return (const void *)((const char *)p + p->texts_at);
-}
-
-static inline const struct page_cell *page_cell(const struct page_header *p, uint32_t socket)
-{
-	return (const void *)((const char *)p + p->cells_at + (size_t)socket * p->cell_stride);
-}
-
-/* --- the same for the writer of the page --- */
-
-static inline struct page_metric *page_write_metrics(struct page_header *p)
+static inline struct page_metric *page_metrics(const struct page_header *p)
 {
 	return (void *)((char *)p + p->metrics_at);
 }
 
-static inline struct page_socket *page_write_sockets(struct page_header *p)
+static inline struct page_socket *page_sockets(const struct page_header *p)
 {
 	return (void *)((char *)p + p->sockets_at);
 }
 
-static inline struct page_channel *page_write_channels(struct page_header *p)
+static inline struct page_channel *page_channels(const struct page_header *p)
 {
 	return (void *)((char *)p + p->channels_at);
 }
 
-static inline struct page_text *page_write_texts(struct page_header *p)
+static inline struct page_text *page_texts(const struct page_header *p)
 {
 	return (void *)((char *)p + p->texts_at);
 }
 
-static inline struct page_cell *page_write_cell(struct page_header *p, uint32_t socket)
+static inline struct page_cell *page_cell(const struct page_header *p, uint32_t socket)
 {
 	return (void *)((char *)p + p->cells_at + (size_t)socket * p->cell_stride);
 }
@@ -309,10 +289,17 @@ void page_wakeup_announce(struct page_wakeup *wakeup);
 unsigned page_wakeup_wake(struct page_wakeup *wakeup, unsigned most);
 
 /* Promises the user of @wakeup a sweep, due at @due_ns. Another call postpones it. */
-void page_wakeup_claim(struct page_wakeup *wakeup, uint64_t due_ns);
+static inline void page_wakeup_claim(struct page_wakeup *wakeup, uint64_t due_ns)
+{
+	__atomic_store_n(&wakeup->due_ns, due_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&wakeup->claimed, 1, __ATOMIC_SEQ_CST);
+}
 
 /* Ends the promise of a sweep, if there is one. Call it before that sweep's page_sweep_begin(). */
-void page_wakeup_redeem(struct page_wakeup *wakeup);
+static inline void page_wakeup_redeem(struct page_wakeup *wakeup)
+{
+	__atomic_store_n(&wakeup->claimed, 0, __ATOMIC_SEQ_CST);
+}
 
 /*
  * Lets waiters spin for the next sweep for @spin_ns before they sleep. page_wakeup_let_spin() is
@@ -320,8 +307,15 @@ void page_wakeup_redeem(struct page_wakeup *wakeup);
  * wake-up. Being woken costs more than a short sweep. But if several wait for the same sweep, those
  * that spin keep the others from ringing.
  */
-void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns);
-void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
+static inline void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns)
+{
+	__atomic_store_n(&wakeup->spin_ns, spin_ns, __ATOMIC_RELAXED);
+}
+
+static inline void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
+{
+	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);
+}
 
 /* Publishes the rules. For the main thread. */
 void page_rules_write(struct page_rules *page, const struct rules *rules);
@@ -333,11 +327,22 @@ void page_rules_write(struct page_rules *page, const struct rules *rules);
 int page_rules_copy(const struct page_rules *page, struct rules *ret);
 
 /* Tells this user the quantum that values are rounded down to. For the main thread. */
-void page_wakeup_tell_quantum(struct page_wakeup *wakeup, uint32_t quantum);
-uint32_t page_wakeup_quantum(const struct page_wakeup *wakeup);
+static inline void page_wakeup_tell_quantum(struct page_wakeup *wakeup, uint32_t quantum)
+{
+	__atomic_store_n(&wakeup->quantum, quantum, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t page_wakeup_quantum(const struct page_wakeup *wakeup)
+{
+	return __atomic_load_n(&wakeup->quantum, __ATOMIC_RELAXED);
+}
 
 /* Publishes the costs of the reader thread so far; see struct page_cell. */
-void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled);
+static inline void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled)
+{
+	__atomic_store_n(&cell->cpu_ns, cpu_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&cell->throttled, throttled, __ATOMIC_RELAXED);
+}
 
 /* --- reading: any process, any thread --- */
 
@@ -350,17 +355,26 @@ int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_m
 	struct page_channel_value *ret_channels, uint32_t n_channels);
 
 /* The number to pass to page_wait(). Load it before ringing. */
-uint32_t page_started(const struct page_cell *cell);
+static inline uint32_t page_started(const struct page_cell *cell)
+{
+	return __atomic_load_n(&cell->started, __ATOMIC_SEQ_CST);
+}
 
 /* Is a sweep promised that begins after page_started() was called? Then nobody needs to ring. */
 bool page_wakeup_is_claimed(const struct page_wakeup *wakeup);
 
 /* Does this uncored promise a sweep to a client that has to wait for budget or interval? uncored
  * 0.1.0 does not, and does not tell the quantum. */
-bool page_wakeup_promises(const struct page_wakeup *wakeup);
+static inline bool page_wakeup_promises(const struct page_wakeup *wakeup)
+{
+	return page_wakeup_quantum(wakeup) != 0;
+}
 
 /* When the last promised sweep is or was due, CLOCK_MONOTONIC; 0: there was none. */
-uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup);
+static inline uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup)
+{
+	return __atomic_load_n(&wakeup->due_ns, __ATOMIC_RELAXED);
+}
 
 /*
  * Waits until a sweep that began after page_started() returned @started is published, or until

@@ -51,23 +51,12 @@ static const struct {
 	[RULE_OWNER] = { is_owner, "does not own the job that this node runs" },
 };
 
-static enum rule find_broken(
-	const struct rules *rules, const struct rules_user *user, enum rule first)
+enum rule rules_broken(const struct rules *rules, const struct rules_user *user, enum rule from)
 {
-	for (enum rule rule = first; rule < RULES; rule++)
+	for (enum rule rule = from; rule < RULES; rule++)
 		if (!checks[rule].is_kept(rules, user))
 			return rule;
 	return RULE_NONE;
-}
-
-enum rule rules_broken(const struct rules *rules, const struct rules_user *user)
-{
-	return find_broken(rules, user, RULE_GROUP);
-}
-
-enum rule rules_broken_by_relay(const struct rules *rules, const struct rules_user *user)
-{
-	return find_broken(rules, user, RULE_SOCKET);
 }
 
 const char *rule_words(enum rule rule)

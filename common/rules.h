@@ -36,12 +36,12 @@ struct rules_user {
 
 enum rule { RULE_NONE, RULE_SOCKET, RULE_GROUP, RULE_USERS, RULE_OWNER, RULES };
 
-/* The rule that keeps the user from connecting, or RULE_NONE. Ignores the socket's permissions. */
-enum rule rules_broken(const struct rules *rules, const struct rules_user *user);
-
-/* As rules_broken(), but applies the socket's permissions, too. For direct connections the kernel
- * enforces these. */
-enum rule rules_broken_by_relay(const struct rules *rules, const struct rules_user *user);
+/*
+ * The first rule from @from on that keeps the user from connecting, or RULE_NONE. For direct
+ * connections the kernel enforces RULE_SOCKET, the permissions of the socket, so these begin with
+ * RULE_GROUP.
+ */
+enum rule rules_broken(const struct rules *rules, const struct rules_user *user, enum rule from);
 
 /* "is not among the users who may connect to uncored" */
 const char *rule_words(enum rule rule);

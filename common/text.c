@@ -3,8 +3,9 @@
  * harm. */
 #include "common/text.h"
 
-#include <stddef.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/macro.h"
 
@@ -23,6 +24,8 @@ size_t text_plain_bytes(const char *at)
 {
 	const uint8_t *text = (const uint8_t *)at;
 
+	if (*at >= ' ' && *at < 0x7f) /* most are */
+		return 1;
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		uint32_t character = *text & (uint8_t)~forms[i].mask;
 
@@ -41,38 +44,90 @@ size_t text_plain_bytes(const char *at)
 	return 0;
 }
 
+/* How many bytes of whole plain characters @text begins with. */
+static size_t plain_bytes(const char *text)
+{
+	size_t n = 0;
+
+	for (size_t more; (more = text_plain_bytes(text + n)); n += more)
+		;
+	return n;
+}
+
 bool text_is_plain(const char *text)
 {
-	while (*text) {
-		size_t n = text_plain_bytes(text);
-
-		if (!n)
-			return false;
-		text += n;
-	}
-	return true;
+	return !text[plain_bytes(text)];
 }
 
 void text_print_plain(FILE *out, const char *text)
 {
-	while (*text) {
-		size_t n = text_plain_bytes(text);
-
-		if (n)
-			fwrite(text, 1, n, out);
-		else
+	for (size_t n; *text; text += n + !!text[n]) {
+		n = plain_bytes(text);
+		fwrite(text, 1, n, out);
+		if (text[n])
 			fputc('?', out);
-		text += n ? n : 1;
 	}
 }
 
 void text_make_plain(char *text)
 {
-	while (*text) {
-		size_t n = text_plain_bytes(text);
+	while (*(text += plain_bytes(text)))
+		*text = '?';
+}
 
-		if (!n)
-			*text = '?';
-		text += n ? n : 1;
+char *text_put(uint32_t character, char *to)
+{
+	const size_t n = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+
+	for (size_t i = n; --i;) {
+		to[i] = (char)(0x80 | (character & 0x3f));
+		character >>= 6;
 	}
+	to[0] = (char)(n == 1 ? character : (0xf00U >> n & 0xff) | character);
+	return to + n;
+}
+
+void text_append(char *text, size_t size_bytes, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + length, size_bytes - length, format, args);
+	va_end(args);
+}
+
+static size_t width_of(const char *text, size_t n_bytes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_bytes; i++)
+		n += (text[i] & 0xc0) != 0x80; /* not a continuation byte */
+	return n;
+}
+
+void text_fold_to(FILE *out, const char *text, size_t at, size_t indent, size_t width)
+{
+	size_t begun = at;
+
+	while (*text) {
+		size_t n = strcspn(text, " "), n_columns = width_of(text, n);
+
+		if (at > begun && at + 1 + n_columns > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			begun = at = indent;
+		} else if (at > begun) {
+			fputc(' ', out);
+			at++;
+		}
+		fprintf(out, "%.*s", (int)n, text);
+		at += n_columns;
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
+void text_fold(FILE *out, const char *text, size_t at, size_t indent)
+{
+	text_fold_to(out, text, at, indent, TEXT_WIDTH);
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* How many bytes the character at @text has; 0: it is a control character, or not UTF-8. */
@@ -16,3 +17,19 @@ void text_print_plain(FILE *out, const char *text);
 
 /* The same in place. */
 void text_make_plain(char *text);
+
+/* Writes @character, at most U+10FFFF, as UTF-8 of 1 to 4 bytes. Returns its end. */
+char *text_put(uint32_t character, char *to);
+
+/* Appends to @text, which has room for @size_bytes. What does not fit is cut off. */
+void text_append(char *text, size_t size_bytes, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+enum { TEXT_WIDTH = 80 }; /* of a terminal */
+
+/* Writes the words of @text in lines of @width, from column @at on, and further lines from column
+ * @indent on. */
+void text_fold_to(FILE *out, const char *text, size_t at, size_t indent, size_t width);
+
+/* The same in lines of TEXT_WIDTH. */
+void text_fold(FILE *out, const char *text, size_t at, size_t indent);

@@ -11,23 +11,72 @@
 
 #include "common/macro.h"
 
-static const struct {
+/* --- contents --- */
+
+static bool error_is_right(const union wire_message *message)
+{
+	const struct wire_error *error = &message->error;
+
+	return error->error < 0 && memchr(error->text, '\0', sizeof error->text);
+}
+
+/* Fields that a wish does not name are 0. */
+static bool team_is_right(const union wire_message *message)
+{
+	const struct wire_team *team = &message->team;
+	bool is_named = team_name_is_valid(team->name);
+
+	switch (team->wish) {
+	case TEAM_JOIN:
+		return is_named && team->uid == TEAM_OWN && !team->number;
+	case TEAM_LOOK:
+		return (*team->name ? is_named && !team->number : !team->run) && !team->bytes &&
+		       !team->layout;
+	case TEAM_FORGET:
+		return is_named && !team->bytes && !team->number;
+	default:
+		return false;
+	}
+}
+
+static bool last_is_right(const union wire_message *message)
+{
+	return message->team.wish == TEAM_LOOK && message->team.run && team_is_right(message);
+}
+
+static bool reading_is_right(const union wire_message *message)
+{
+	return message->reading.n_sockets;
+}
+
+static bool table_is_right(const union wire_message *message)
+{
+	const struct wire_table *table = &message->table;
+
+	return table->run && table->bytes && team_name_is_valid(table->name) &&
+	       (table->n_others ? team_name_is_valid(table->other) : !*table->other);
+}
+
+static const struct message_kind {
 	enum wire_opcode opcode;
 	enum wire_sender sender;
 	uint32_t size_bytes;
+	bool (*is_right)(const union wire_message *message); /* NULL: any content is */
 } messages[] = {
-	{ WIRE_HELLO, WIRE_FROM_CLIENT, sizeof(struct wire_hello) },
-	{ WIRE_INFO, WIRE_FROM_CLIENT, sizeof(struct wire_info) },
-	{ WIRE_OWNER, WIRE_FROM_CLIENT, sizeof(struct wire_owner) },
-	{ WIRE_RENEW, WIRE_FROM_CLIENT, sizeof(struct wire_renew) },
-	{ WIRE_TEAM, WIRE_FROM_CLIENT, sizeof(struct wire_team) },
-	{ WIRE_CLIENTS, WIRE_FROM_CLIENT, sizeof(struct wire_clients) },
-	{ WIRE_DONE, WIRE_FROM_DAEMON, sizeof(struct wire_done) },
-	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome) },
-	{ WIRE_RENEWED, WIRE_FROM_DAEMON, sizeof(struct wire_renewed) },
-	{ WIRE_TABLE, WIRE_FROM_DAEMON, sizeof(struct wire_table) },
-	{ WIRE_REPORT, WIRE_FROM_DAEMON, sizeof(struct wire_report) },
-	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },
+	{ WIRE_HELLO, WIRE_FROM_CLIENT, sizeof(struct wire_hello), NULL },
+	{ WIRE_INFO, WIRE_FROM_CLIENT, sizeof(struct wire_info), NULL },
+	{ WIRE_OWNER, WIRE_FROM_CLIENT, sizeof(struct wire_owner), NULL },
+	{ WIRE_RENEW, WIRE_FROM_CLIENT, sizeof(struct wire_renew), NULL },
+	{ WIRE_TEAM, WIRE_FROM_CLIENT, sizeof(struct wire_team), team_is_right },
+	{ WIRE_CLIENTS, WIRE_FROM_CLIENT, sizeof(struct wire_clients), NULL },
+	{ WIRE_LAST, WIRE_FROM_CLIENT, sizeof(struct wire_team), last_is_right },
+	{ WIRE_DONE, WIRE_FROM_DAEMON, sizeof(struct wire_done), NULL },
+	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome), NULL },
+	{ WIRE_RENEWED, WIRE_FROM_DAEMON, sizeof(struct wire_renewed), NULL },
+	{ WIRE_TABLE, WIRE_FROM_DAEMON, sizeof(struct wire_table), table_is_right },
+	{ WIRE_REPORT, WIRE_FROM_DAEMON, sizeof(struct wire_report), NULL },
+	{ WIRE_READING, WIRE_FROM_DAEMON, sizeof(struct wire_reading), reading_is_right },
+	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error), error_is_right },
 };
 
 /* All requests begin with the same fields, and have a second reserved field at the same offset. */
@@ -39,90 +88,30 @@ static_assert(
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_clients, reserved),
 	"requests");
 
-static uint32_t message_size(unsigned opcode, enum wire_sender sender)
+static const struct message_kind *find_kind(unsigned opcode)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
-		if (messages[i].opcode == opcode && messages[i].sender == sender)
-			return messages[i].size_bytes;
-	return 0;
-}
-
-static bool request_is_right(const void *packet)
-{
-	struct wire_hello request;
-
-	memcpy(&request, packet, sizeof request);
-	return !request.reserved;
-}
-
-static bool error_is_right(const void *packet)
-{
-	struct wire_error error;
-
-	memcpy(&error, packet, sizeof error);
-	return error.error < 0 && memchr(error.text, '\0', sizeof error.text);
-}
-
-/* Fields that a wish does not name are 0. */
-static bool team_is_right(const void *packet)
-{
-	bool has_name, is_named;
-	struct wire_team team;
-
-	memcpy(&team, packet, sizeof team);
-	has_name = *team.name;
-	is_named = team_name_is_valid(team.name);
-	switch (team.wish) {
-	case TEAM_JOIN:
-		return is_named && team.uid == TEAM_OWN && !team.number;
-	case TEAM_LOOK:
-		return (has_name ? is_named && !team.number : !team.run) && !team.bytes &&
-		       !team.layout;
-	case TEAM_FORGET:
-		return is_named && !team.bytes && !team.number;
-	default:
-		return false;
-	}
-}
-
-static bool table_is_right(const void *packet)
-{
-	struct wire_table table;
-
-	memcpy(&table, packet, sizeof table);
-	return !table.reserved && table.run && table.bytes && team_name_is_valid(table.name);
-}
-
-static bool content_is_right(const void *packet, unsigned opcode, enum wire_sender sender)
-{
-	if (sender == WIRE_FROM_CLIENT && !request_is_right(packet))
-		return false;
-	switch (opcode) {
-	case WIRE_TEAM:
-		return team_is_right(packet);
-	case WIRE_TABLE:
-		return table_is_right(packet);
-	case WIRE_ERROR:
-		return error_is_right(packet);
-	default:
-		return true;
-	}
+		if (messages[i].opcode == opcode)
+			return &messages[i];
+	return NULL;
 }
 
 int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 {
-	struct wire_header header;
-	uint32_t expected;
+	const struct message_kind *kind;
+	union wire_message message;
 
-	if (size_bytes < sizeof header || size_bytes > WIRE_MESSAGE_MAX)
+	if (size_bytes < sizeof message.header || size_bytes > WIRE_MESSAGE_MAX)
 		return -EBADMSG;
-	memcpy(&header, packet, sizeof header);
-	if (header.size != size_bytes || header.reserved)
+	memcpy(&message, packet, size_bytes); /* @packet may not be aligned */
+	if (message.header.size != size_bytes || message.header.reserved)
 		return -EBADMSG;
-	expected = message_size(header.opcode, sender);
-	if (!expected)
+	kind = find_kind(message.header.opcode);
+	if (!kind || kind->sender != sender)
 		return -EOPNOTSUPP;
-	if (size_bytes != expected || !content_is_right(packet, header.opcode, sender))
+	if (size_bytes != kind->size_bytes ||
+		(sender == WIRE_FROM_CLIENT && message.hello.reserved) ||
+		(kind->is_right && !kind->is_right(&message)))
 		return -EBADMSG;
 	return 0;
 }
@@ -144,14 +133,12 @@ uint64_t wire_report_end_at(uint64_t json_bytes)
 
 void wire_begin(union wire_message *ret_message, enum wire_opcode opcode)
 {
-	uint32_t size_bytes = message_size(opcode, WIRE_FROM_CLIENT);
+	const struct message_kind *kind = find_kind(opcode);
 
-	if (!size_bytes)
-		size_bytes = message_size(opcode, WIRE_FROM_DAEMON);
-	assert(size_bytes);
+	assert(kind);
 	memset(ret_message, 0, sizeof *ret_message);
 	ret_message->header.opcode = opcode;
-	ret_message->header.size = size_bytes;
+	ret_message->header.size = kind->size_bytes;
 }
 
 void wire_error(union wire_message *ret_message, int error, const char *format, ...)

@@ -4,12 +4,12 @@
  *
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
  * ends run on the same kernel). A client says HELLO first, unless it only wants to LOOK at tables
- * of its teams or FORGET them. WELCOME carries the page (common/page.h), one doorbell per socket,
- * and the user's wake-ups as file descriptors: all clients of one uid get the same doorbells and
- * wake-ups. After that a fresh read needs no message at all: ring the doorbell, wait for the
- * wake-up. A doorbell that cannot be written to any more (EAGAIN) is full: RENEW it. No request
- * names a register, an event or a CPU; only root's OWNER and TEAM name another user, and only the
- * answer to root's CLIENTS names any.
+ * of its teams, FORGET them, or have their LAST reading. WELCOME carries the page (common/page.h),
+ * one doorbell per socket, and the user's wake-ups as file descriptors: all clients of one uid get
+ * the same doorbells and wake-ups. After that a fresh read needs no message at all: ring the
+ * doorbell, wait for the wake-up. A doorbell that cannot be written to any more (EAGAIN) is full:
+ * RENEW it. No request names a register, an event or a CPU; only root's OWNER and TEAM name another
+ * user, and only the answer to root's CLIENTS names any.
  *
  * The two ends may be of different releases for years: a container brings its own library. So every
  * later release sends and accepts everything that an earlier one has sent or accepted:
@@ -59,12 +59,14 @@ enum wire_opcode {
 	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
 	WIRE_TEAM = 5,  /* the table of a team; answered by TABLE, or by DONE if it was to FORGET */
 	WIRE_CLIENTS = 6, /* only for root; answered by REPORT */
+	WIRE_LAST = 7,    /* the last reading for a table (wire_team); answered by READING */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the wake-ups */
 	WIRE_REPORT = 0x82,  /* fd: a sealed memfd with the JSON of `uncore info` */
 	WIRE_DONE = 0x83,
 	WIRE_RENEWED = 0x84, /* fds: doorbell of socket 0, 1, ... */
 	WIRE_TABLE = 0x85,   /* fd: the table, a sealed memfd for reading and writing */
+	WIRE_READING = 0x86, /* fd: a sealed memfd with a struct page_sweep for each socket */
 	WIRE_ERROR = 0xff,   /* answer to any request that was refused */
 };
 
@@ -120,6 +122,10 @@ struct wire_clients {
  *   Without a name: gets table `number` of all tables of the uid; the oldest is number 0. -ENOENT:
  *   there is none.
  * - FORGET: uncored drops the table of `name`, `layout` and `run`. -ENOENT: there is none.
+ *
+ * LAST has the same fields as a LOOK with name and run. READING is what uncored read when it
+ * noticed that no process holds a lock on the table any more, and nobody has reported it. -EAGAIN:
+ * it has not read yet; -ENOENT: it does not.
  */
 enum wire_wish { TEAM_JOIN, TEAM_LOOK, TEAM_FORGET };
 
@@ -155,12 +161,23 @@ struct wire_renewed {
 struct wire_table {
 	struct wire_header header;
 	uint32_t run;
-	uint32_t reserved; /* 0 */
+	uint32_t n_others; /* tables of this uid that were alive while this one was */
 	uint32_t layout;
 	uint32_t uid;
 	uint64_t bytes;
 	uint64_t made_ns; /* CLOCK_MONOTONIC */
 	char name[TEAM_NAME_BYTES];
+	char other[TEAM_NAME_BYTES]; /* the first of the others; "": none */
+};
+
+/* Times of CLOCK_MONOTONIC. */
+struct wire_reading {
+	struct wire_header header;
+	uint32_t n_sockets;
+	uint32_t reserved;
+	uint64_t generation[2];
+	uint64_t alive_ns;   /* a process held a lock on the table then, or it was made */
+	uint64_t noticed_ns; /* none did any more */
 };
 
 /*
@@ -198,6 +215,7 @@ union wire_message {
 	struct wire_renewed renewed;
 	struct wire_table table;
 	struct wire_report report;
+	struct wire_reading reading;
 	struct wire_error error;
 	char bytes[WIRE_MESSAGE_MAX];
 };
@@ -209,11 +227,12 @@ static_assert(sizeof(struct wire_owner) == 16, "wire_owner");
 static_assert(sizeof(struct wire_renew) == 16, "wire_renew");
 static_assert(sizeof(struct wire_team) == 160, "wire_team");
 static_assert(sizeof(struct wire_clients) == 16, "wire_clients");
-static_assert(sizeof(struct wire_table) == 160, "wire_table");
+static_assert(sizeof(struct wire_table) == 280, "wire_table");
 static_assert(sizeof(struct wire_done) == 8, "wire_done");
 static_assert(sizeof(struct wire_renewed) == 16, "wire_renewed");
 static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
 static_assert(sizeof(struct wire_report) == 16, "wire_report");
+static_assert(sizeof(struct wire_reading) == 48, "wire_reading");
 static_assert(sizeof(struct wire_error) == 492, "wire_error");
 static_assert(sizeof(union wire_message) == WIRE_MESSAGE_MAX, "wire_message");
 

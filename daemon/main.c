@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uncored: reads its options, then plans, opens and serves the machine. uncored(8). */
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -16,8 +17,11 @@
 #include "daemon/read/counters.h"
 #include "daemon/serve/refusing.h"
 #include "daemon/serve/serving.h"
+#include "daemon/site/config-files.h"
 #include "daemon/site/config.h"
 #include "daemon/site/saved-config.h"
+
+enum { EXIT_SERVES_NOTHING = 3 }; /* --check: all files are good */
 
 /* Returns -1 to go on, or the exit status. */
 static int parse_options(int argc, char *argv[], struct daemon_options *ret)
@@ -36,31 +40,19 @@ static int parse_options(int argc, char *argv[], struct daemon_options *ret)
 	return status;
 }
 
-/* The folders of platform files; the list lives as long as the process. */
-static const char *const *platform_dirs(const struct daemon_options *options)
-{
-	static const char *directories[] = { UNCORED_SITE_PLATFORMS, UNCORED_PLATFORMS, NULL };
-
-	if (options->platforms) {
-		directories[0] = options->platforms;
-		directories[1] = NULL;
-	}
-	return directories;
-}
-
-/* For a description of another machine no socket numbers are kept, unless --state says where. */
-static const char *state_folder(const struct daemon_options *options)
-{
-	return options->state || strcmp(options->root, "/") ? options->state
-							    : SOCKET_NUMBERS_FOLDER;
-}
-
+/* For a description of another machine no socket numbers are kept, unless --state says where. The
+ * list of folders lives as long as the process. */
 static struct counters_origin machine_of(const struct daemon_options *options)
 {
+	static const char *const installed[] = { UNCORED_SITE_PLATFORMS, UNCORED_PLATFORMS, NULL };
+	static const char *given[2];
+	bool is_this = strcmp(options->root, "/") == 0;
+
+	given[0] = options->platforms;
 	return (struct counters_origin){
 		.root = options->root,
-		.platform_dirs = platform_dirs(options),
-		.state = state_folder(options),
+		.platform_dirs = options->platforms ? given : installed,
+		.state = options->state || !is_this ? options->state : SOCKET_NUMBERS_FOLDER,
 	};
 }
 
@@ -89,9 +81,38 @@ static int find_config(const struct daemon_options *options, struct saved_config
 	return 0;
 }
 
-static int print_plan(const struct plan *plan, bool as_json, struct fault *fault)
+/* --- --check --- */
+
+/* Where each value of the configuration is from. */
+static void print_values(const struct config_files *files)
 {
-	_cleanup_free_ char *json = as_json ? plan_report_json(plan) : NULL;
+	for (unsigned i = 0; i < files->n_values; i++)
+		printf("Configured: [%s] %s = %s (%s:%u)\n", files->values[i].section,
+			files->values[i].key, files->values[i].value,
+			files->files[files->values[i].file].path, files->values[i].line);
+}
+
+static void write_values(struct jsonwriter *json, const void *context)
+{
+	const struct config_files *files = context;
+
+	jsonwriter_array(json, "configured");
+	for (unsigned i = 0; i < files->n_values; i++) {
+		jsonwriter_object(json, NULL);
+		jsonwriter_text(json, "section", files->values[i].section);
+		jsonwriter_text(json, "key", files->values[i].key);
+		jsonwriter_text(json, "value", files->values[i].value);
+		jsonwriter_text(json, "file", files->files[files->values[i].file].path);
+		jsonwriter_number(json, "line", files->values[i].line);
+		jsonwriter_close(json);
+	}
+	jsonwriter_close(json);
+}
+
+static int print_plan(const struct plan *plan, const struct config_files *files, bool as_json,
+	struct fault *fault)
+{
+	_cleanup_free_ char *json = as_json ? plan_report_json(plan, write_values, files) : NULL;
 
 	if (as_json && !json)
 		return fault_set(fault, -ENOMEM, "uncored has no memory for the report.");
@@ -108,19 +129,34 @@ static int check(const struct daemon_options *options, struct fdstore *store, st
 {
 	_cleanup_(saved_config_done) struct saved_config saved;
 	_cleanup_(counters_done) struct counters counters = {};
+	_cleanup_(config_files_done) struct config_files files = {};
 	const struct counters_origin machine = machine_of(options);
+	const struct config_origin origin = origin_of(options);
 	struct config config;
 	int r;
 
 	saved_config_take(store, &saved);
 	r = find_config(options, &saved, &config, fault);
+	if (r >= 0) {
+		r = config_files_load(config_path(&origin), &files, fault);
+		r = r == -ENOENT ? 0 : r;
+	}
+	if (r >= 0 && !options->json)
+		print_values(&files);
 	if (r >= 0)
 		r = counters_plan(&counters, &machine, &config, fault);
+	if (r == -ENODEV) {
+		log_error("%s", fault->text);
+		return EXIT_SERVES_NOTHING;
+	}
 	if (r < 0)
 		return r;
 	plan_take_checks(&counters.plan);
-	return print_plan(&counters.plan, options->json, fault);
+	r = print_plan(&counters.plan, &files, options->json, fault);
+	return r < 0 || plan_serves(&counters.plan, -1) ? r : EXIT_SERVES_NOTHING;
 }
+
+/* --- the daemon --- */
 
 /* The event loop receives these signals by signalfd; they must never interrupt a reader. */
 static void block_signals(void)
@@ -135,16 +171,22 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void log_start(const struct counters *counters)
+static void log_start(const struct counters *counters, const char *disabled_metrics)
 {
 	for (unsigned i = 0; i < counters->n_warnings; i++)
 		log_warning("%s", counters->warnings[i].text);
-	log_info("Serving %s: %u sockets, %u counter boxes%s.%s", counters->platform->name,
+	log_info("Serving %s (sockets: %u, counter boxes: %u)%s.%s", counters->platform->name,
 		counters->plan.n_sockets, counters->plan.n_boxes,
 		counters->generation.resumed ? ", resumed from the uncored before" : "",
 		counters->platform->standin ? " This is a stand-in: nothing it counts is memory "
 					      "traffic of this machine."
 					    : "");
+	if (*disabled_metrics)
+		log_info("Not counted because of disable in [metrics] of uncored.conf: %s.",
+			disabled_metrics);
+	if (*counters->platform->asleep)
+		log_info("Counted only if enable in [metrics] of uncored.conf names them:%s.",
+			counters->platform->asleep);
 }
 
 /* The objects of one run of the daemon. */
@@ -167,7 +209,7 @@ static int serve(struct daemon_run *run, struct fault *fault)
 		log_warning("The owners of uids could not be left with the service manager: a "
 			    "restart looks them up again.");
 	team_list_keep(run->server.teams);
-	log_start(&run->counters);
+	log_start(&run->counters, run->config.disabled_metrics);
 	if (run->counters.generation.resumed && run->server.teams->is_first)
 		log_warning(
 			"The uncored before this one knows no tables of teams, so those that an "

@@ -29,21 +29,6 @@ static void write_start(const struct option_table *table)
 	write_condition(table);
 }
 
-/* Writes how fish completes a value. Other values have no completion. */
-static void write_value(const char *metavar)
-{
-	if (strcmp(metavar, "FILE") == 0 || strcmp(metavar, "PATH") == 0)
-		printf(" -r -F");
-	else if (strcmp(metavar, "DIR") == 0)
-		printf(" -x -a '(__fish_complete_directories)'");
-	else if (strcmp(metavar, "USER") == 0)
-		printf(" -x -a '(__fish_complete_users)'");
-	else if (strcmp(metavar, "METRIC") == 0)
-		printf(" -x -a '(uncore __complete metrics 2>/dev/null)'");
-	else
-		printf(" -x");
-}
-
 static void write_row(const struct option_table *table, const struct option_row *row)
 {
 	write_start(table);
@@ -51,8 +36,8 @@ static void write_row(const struct option_table *table, const struct option_row 
 		printf(" -s %c", row->letter);
 	printf(" -l %s -d ", row->name);
 	write_quoted(row->help);
-	if (row->metavar)
-		write_value(row->metavar);
+	if (option_needs_value(row))
+		fputs(value_of(row->metavar)->fish, stdout);
 	putchar('\n');
 }
 

@@ -8,7 +8,7 @@
  * for a list or an option that does not exist, and stderr says so. */
 bool page_write(void);
 
-/* Write a shell's completion script of @program. */
+/* Write a shell's completion script of @program; for bash, its code comes from stdin. */
 void bash_write(const struct option_table *program);
 void zsh_write(const struct option_table *program);
 void fish_write(const struct option_table *program);
@@ -18,6 +18,14 @@ const struct option_table *program_nth(size_t n);
 
 /* What the arguments of @table are: "COMMAND", "FILE", "USER", or "". */
 const char *argument_of(const struct option_table *table);
+
+/* How shells complete a value. */
+struct value {
+	const char *metavar, *zsh, *fish;
+};
+
+/* Of a value that the help calls @metavar. */
+const struct value *value_of(const char *metavar);
 
 /* Writes @text with a backslash before each of @special. */
 void write_escaped(const char *text, const char *special);

@@ -133,7 +133,7 @@ static void write_list(const struct option_table *table, size_t from, size_t to)
 			printf("*-%c*, ", row->letter);
 		printf("*--%s*", row->name);
 		if (row->metavar)
-			printf(" _%s_", row->metavar);
+			printf(row->otherwise ? "[=_%s_]" : " _%s_", row->metavar);
 		putchar('\n');
 		write_text(table, row);
 		write_more(row, from, to);

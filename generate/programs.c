@@ -23,6 +23,22 @@ const char *argument_of(const struct option_table *table)
 	return strstr(table->usage, "[USER]") ? "USER" : "";
 }
 
+const struct value *value_of(const char *metavar)
+{
+	static const struct value values[] = {
+		{ "FILE", "_files", " -r -F" }, { "PATH", "_files", " -r -F" },
+		{ "DIR", "_files -/", " -x -a '(__fish_complete_directories)'" },
+		{ "USER", "_users", " -x -a '(__fish_complete_users)'" },
+		{ "METRIC", "_uncore_metrics", " -x -a '(uncore __complete metrics 2>/dev/null)'" },
+		{ NULL, "", " -x" }, /* any other */
+	};
+	size_t i = 0;
+
+	while (values[i].metavar && strcmp(values[i].metavar, metavar) != 0)
+		i++;
+	return &values[i];
+}
+
 void write_escaped(const char *text, const char *special)
 {
 	for (; *text; text++) {

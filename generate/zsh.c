@@ -3,26 +3,6 @@
 
 #include "generate/generate.h"
 
-static const struct {
-	const char *metavar, *action;
-} actions[] = {
-	{ "FILE", "_files" },
-	{ "PATH", "_files" },
-	{ "DIR", "_files -/" },
-	{ "USER", "_users" },
-	{ "METRIC", "_uncore_metrics" },
-	{ NULL, "" },
-};
-
-static const char *action_of(const char *metavar)
-{
-	size_t i = 0;
-
-	while (actions[i].metavar && strcmp(actions[i].metavar, metavar) != 0)
-		i++;
-	return actions[i].action;
-}
-
 /* "uncore stat" has the function _uncore_stat. */
 static void write_function(const struct option_table *table)
 {
@@ -34,17 +14,17 @@ static void write_function(const struct option_table *table)
 static void write_one(const struct option_row *row, const char *before, const char *name)
 {
 	printf(" \\\n		'*%s%s%s[", before, name,
-		!row->metavar ? ""
-		: before[1]   ? "="
-			      : "+");
+		!option_needs_value(row) ? ""
+		: before[1]              ? "="
+					 : "+");
 	for (const char *at = row->help; *at; at++)
 		if (*at == '\'')
 			fputs("'\\''", stdout);
 		else
 			printf("%s%c", strchr("[]:\\", *at) ? "\\" : "", *at);
 	putchar(']');
-	if (row->metavar)
-		printf(":%s:%s", row->metavar, action_of(row->metavar));
+	if (option_needs_value(row))
+		printf(":%s:%s", row->metavar, value_of(row->metavar)->zsh);
 	putchar('\'');
 }
 
@@ -69,7 +49,7 @@ static void write_arguments(const struct option_table *table)
 		printf(" \\\n		'(-):command:_command_names -e' \\\n"
 		       "		'*::argument:_normal'");
 	else if (*argument)
-		printf(" \\\n		'*:%s:%s'", argument, action_of(argument));
+		printf(" \\\n		'*:%s:%s'", argument, value_of(argument)->zsh);
 	else
 		printf(" \\\n		'*: :_message argument'");
 	putchar('\n');

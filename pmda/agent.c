@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmda/clusters.h"
 #include "pmda/contexts.h"
 #include "pmda/instances.h"
 #include "pmda/jobs.h"
 #include "pmda/labels.h"
 #include "pmda/metrics.h"
+#include "pmda/numbers.h"
 #include "pmda/perfevent.h"
 #include "pmda/tree.h"
 #include "pmda/view.h"
@@ -26,27 +26,55 @@ static const uint64_t NAMES_FRESH_NS = 20000000;
 static struct view view;
 static bool perfevent_wanted; /* a client has asked about the tree below perfevent */
 
+/* --- the table of metrics --- */
+
+struct metrics {
+	const pmdaMetric *first;
+	unsigned n;
+};
+
+/* Those below perfevent join once, when they are known. True: they have. */
+static bool serve(pmdaExt *pmda)
+{
+	static pmdaMetric *served;
+	struct metrics parts[] = { { metrics_table, metrics_n }, { 0 }, { 0 } };
+	pmdaMetric *table, *next;
+
+	parts[1].first = numbers_metrics(pmda->e_domain, &parts[1].n);
+	parts[2].first = perfevent_metrics(pmda->e_domain, &parts[2].n);
+	table = next = calloc(parts[0].n + parts[1].n + parts[2].n, sizeof *table);
+	if (!table)
+		return false;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; next += parts[i++].n)
+		if (parts[i].n)
+			memcpy(next, parts[i].first, parts[i].n * sizeof *table);
+	pmdaRehash(pmda, table, (int)(next - table));
+	free(served);
+	served = table;
+	return parts[2].n > 0;
+}
+
 /* --- keeping up with uncored --- */
 
-/* A new connection may be to another machine, or to a machine with fewer boxes. */
-static void follow_connection(void)
+/* A new connection may be to another machine, or to a machine with fewer boxes. A fetch of PAPI
+ * fails if names change, so a client of perfevent is not told. */
+static void follow_connection(pmdaExt *pmda)
 {
 	static unsigned followed;
 
 	if (followed == view.reader.n_connections || !view.reader.handle)
 		return;
-	if (instances_make(&view) < 0) {
-		view_give_up(&view, "There is no memory for its instances.");
-		return;
-	}
-	metrics_use(&view);
+	instances_make(&view);
+	if (numbers_use(&view) && !perfevent_wanted)
+		pmdaExtSetFlags(pmda, PMDA_EXT_NAMES_CHANGE);
+	serve(pmda);
 	followed = view.reader.n_connections;
 }
 
-static void take_snapshot(bool with_channels)
+static void take_snapshot(pmdaExt *pmda, bool with_channels)
 {
 	view_refresh(&view, with_channels);
-	follow_connection();
+	follow_connection(pmda);
 	if (perfevent_wanted)
 		tree_update(&view);
 }
@@ -58,21 +86,21 @@ static void take_snapshot(bool with_channels)
  */
 static void join_perfevent(pmdaExt *pmda)
 {
-	static pmdaMetric *table;
-	const pmdaMetric *found;
-	unsigned n;
+	static bool joined;
 
-	if (table)
+	if (joined)
 		return;
 	perfevent_wanted = true;
-	take_snapshot(true);
-	found = perfevent_metrics(pmda->e_domain, &n);
-	table = found ? calloc(metrics_n + n, sizeof *table) : NULL;
-	if (!table)
-		return;
-	memcpy(table, metrics_table, metrics_n * sizeof *table);
-	memcpy(&table[metrics_n], found, n * sizeof *table);
-	pmdaRehash(pmda, table, (int)(metrics_n + n));
+	take_snapshot(pmda, true);
+	joined = serve(pmda);
+}
+
+/* Names that are known from before a restart of the agent are asked for likewise. */
+static pmdaNameSpace *metric_tree(pmdaExt *pmda)
+{
+	if (view_age_ns(&view) > NAMES_FRESH_NS)
+		take_snapshot(pmda, false);
+	return numbers_names(pmda->e_domain);
 }
 
 /* Keeps the counts that the client was told: if it is refused later, it still gets these. */
@@ -103,7 +131,7 @@ static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
 
 	join_perfevent(pmda);
 	if (view_age_ns(&view) > NAMES_FRESH_NS || !is_reviewed(context))
-		take_snapshot(false);
+		take_snapshot(pmda, false);
 	is_told = context && contexts_review(context, &view) == ADMITTED;
 	if (is_told)
 		note_told(context);
@@ -124,6 +152,11 @@ static bool any_of(int n_pmids, const pmID pmids[], bool (*is_it)(pmID pmid))
 		if (is_it(pmids[i]))
 			return true;
 	return false;
+}
+
+static bool is_below_metric(pmID pmid)
+{
+	return pmID_cluster(pmid) == METRIC_CLUSTER;
 }
 
 static bool needs_channels(pmID pmid)
@@ -159,7 +192,7 @@ static struct context *look(pmdaExt *pmda, bool with_channels, bool with_jobs)
 
 	if (with_jobs)
 		jobs_look();
-	take_snapshot(with_channels);
+	take_snapshot(pmda, with_channels);
 	if (context)
 		contexts_review(context, &view);
 	if (with_jobs)
@@ -186,6 +219,17 @@ static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 	return sts;
 }
 
+static int on_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
+{
+	const struct number *number = numbers_find(metric->m_desc.pmid);
+	int sts;
+
+	if (!number)
+		return metrics_value(metric, inst, ret);
+	sts = metrics_may_tell();
+	return sts < 0 ? sts : numbers_value(&view, number, inst, ret);
+}
+
 static int on_attribute(int context, int attribute, const char *value, int length, pmdaExt *pmda)
 {
 	contexts_learn(context, attribute, value);
@@ -205,6 +249,8 @@ static int on_desc(pmID pmid, pmDesc *ret, pmdaExt *pmda)
 {
 	if (is_perfevent(pmid))
 		join_perfevent(pmda);
+	else if (is_below_metric(pmid))
+		metric_tree(pmda);
 	return pmdaDesc(pmid, ret, pmda);
 }
 
@@ -213,6 +259,11 @@ static int on_text(int ident, int type, char **ret, pmdaExt *pmda)
 	if (type & PM_TEXT_PMID && is_perfevent((pmID)ident)) {
 		join_perfevent(pmda);
 		*ret = (char *)perfevent_help((pmID)ident, type & PM_TEXT_ONELINE);
+		return *ret ? 0 : PM_ERR_TEXT;
+	}
+	if (type & PM_TEXT_PMID && is_below_metric((pmID)ident)) {
+		metric_tree(pmda);
+		*ret = (char *)numbers_help((pmID)ident, type & PM_TEXT_ONELINE);
 		return *ret ? 0 : PM_ERR_TEXT;
 	}
 	return pmdaText(ident, type, ret, pmda);
@@ -231,23 +282,30 @@ static int on_label(int ident, int type, pmLabelSet **ret, pmdaExt *pmda)
 	return sts < 0 ? sts : pmdaLabel(ident, type, ret, pmda);
 }
 
+/* Which tree has @name? */
+static pmdaNameSpace *tree_of(const char *name, pmdaExt *pmda)
+{
+	return strncmp(name, "perfevent", strlen("perfevent")) ? metric_tree(pmda)
+							       : perfevent_tree(pmda);
+}
+
 static int on_pmid(const char *name, pmID *ret, pmdaExt *pmda)
 {
-	pmdaNameSpace *tree = perfevent_tree(pmda);
+	pmdaNameSpace *tree = tree_of(name, pmda);
 
 	return tree ? pmdaTreePMID(tree, name, ret) : PM_ERR_NAME;
 }
 
 static int on_name(pmID pmid, char ***ret, pmdaExt *pmda)
 {
-	pmdaNameSpace *tree = perfevent_tree(pmda);
+	pmdaNameSpace *tree = is_perfevent(pmid) ? perfevent_tree(pmda) : metric_tree(pmda);
 
 	return tree ? pmdaTreeName(tree, pmid, ret) : PM_ERR_PMID;
 }
 
 static int on_children(const char *name, int flags, char ***ret, int **ret_status, pmdaExt *pmda)
 {
-	pmdaNameSpace *tree = perfevent_tree(pmda);
+	pmdaNameSpace *tree = tree_of(name, pmda);
 
 	return tree ? pmdaTreeChildren(tree, name, flags, ret, ret_status) : PM_ERR_NAME;
 }
@@ -287,10 +345,11 @@ void agent_start(pmdaInterface *interface, const char *socket_path, bool is_brie
 	interface->version.seven.children = on_children;
 	interface->version.seven.attribute = on_attribute;
 	pmdaSetEndContextCallBack(interface, contexts_end);
-	pmdaSetFetchCallBack(interface, metrics_value);
+	pmdaSetFetchCallBack(interface, on_value);
 	pmdaSetLabelCallBack(interface, labels_of_instance);
 	pmdaSetFlags(interface, PMDA_EXT_FLAG_HASHED);
 	pmdaSetCommFlags(interface, PMDA_FLAG_AUTHORIZE);
 	metrics_use(&view);
 	pmdaInit(interface, instances_indoms, N_INDOMS, metrics_table, (int)metrics_n);
+	serve(interface->version.any.ext);
 }

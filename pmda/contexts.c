@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/macro.h"
+
 static struct context *contexts; /* by pmcd's number; numbers start at 0 and are reused */
 static int n_contexts;
 
@@ -84,21 +86,18 @@ static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
 static uint32_t *read_groups(int pid, uint32_t of_uid, uint32_t *ret_n)
 {
 	uint32_t uid = UNCORE_UNKNOWN_USER, *groups = NULL;
-	char path[64], *line = NULL;
+	_cleanup_file_ FILE *status = NULL;
+	_cleanup_free_ char *line = NULL;
+	char path[64];
 	size_t size = 0;
-	FILE *status;
 
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	status = fopen(path, "re");
-	if (!status)
-		return NULL;
-	while (!groups && getline(&line, &size, status) >= 0) {
+	while (status && !groups && getline(&line, &size, status) >= 0) {
 		sscanf(line, "Uid: %*u %u", &uid);
 		if (uid == of_uid && !strncmp(line, "Groups:", strlen("Groups:")))
 			groups = parse_groups(line + strlen("Groups:"), ret_n);
 	}
-	free(line);
-	fclose(status);
 	return groups;
 }
 

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmda/instances.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/jobstore/packages.h"
 #include "common/tiers.h"
-
-pmdaIndom instances_indoms[N_INDOMS] = {
-	{ SOCKETS_INDOM, 0, NULL },
-	{ CHANNELS_INDOM, 0, NULL },
-	{ CPUS_INDOM, 0, NULL },
-	{ JOBS_INDOM, 0, NULL },
-};
 
 #define NAME(tier) tier
 
@@ -24,6 +17,7 @@ enum {
 	N_TIERS = sizeof tiers / sizeof tiers[0],
 	TIER_SHIFT = 12,
 	SOCKET_SHIFT = 16,
+	CHANNELS_MAX = 4096, /* as uncored has at most */
 	NUMBER_MASK = (1 << TIER_SHIFT) - 1
 };
 
@@ -32,44 +26,27 @@ struct socket {
 	unsigned package;
 };
 
-/* The data of the instances of one connection. */
-struct numbered_machine {
-	unsigned n_sockets, n_channels;
-	unsigned n_read; /* sockets with counters: a socket has none if its package is missing */
-	struct socket *sockets;
-	struct channel *channels;
-	pmdaInstid *socket_set, *channel_set;
+/* The instances of the last connection. Most of this is never touched, so it takes little memory.
+ */
+static struct socket sockets[PACKAGES_MAX];
+static struct channel channels[CHANNELS_MAX];
+static pmdaInstid socket_set[PACKAGES_MAX], channel_set[CHANNELS_MAX];
+static unsigned n_sockets, n_channels;
+
+pmdaIndom instances_indoms[N_INDOMS] = {
+	{ SOCKETS_INDOM, 0, socket_set },
+	{ CHANNELS_INDOM, 0, channel_set },
+	{ CPUS_INDOM, 0, NULL },
+	{ JOBS_INDOM, 0, NULL },
 };
-
-static struct numbered_machine current;
-
-static void machine_done(struct numbered_machine *machine)
-{
-	free(machine->sockets);
-	free(machine->channels);
-	free(machine->socket_set);
-	free(machine->channel_set);
-}
-
-static int machine_init(
-	struct numbered_machine *machine, unsigned n_sockets, unsigned most_channels)
-{
-	machine->sockets = calloc(n_sockets + 1, sizeof *machine->sockets);
-	machine->channels = calloc(most_channels + 1, sizeof *machine->channels);
-	machine->socket_set = calloc(n_sockets + 1, sizeof *machine->socket_set);
-	machine->channel_set = calloc(most_channels + 1, sizeof *machine->channel_set);
-	return machine->sockets && machine->channels && machine->socket_set && machine->channel_set
-		       ? 0
-		       : -ENOMEM;
-}
 
 /* --- sockets --- */
 
-static void add_socket(struct numbered_machine *machine, const struct view *view)
+/* A socket without counters is not an instance: its package is missing. */
+static void add_socket(const struct view *view, uint32_t number)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
-	unsigned number = machine->n_sockets++;
-	struct socket *s = &machine->sockets[number];
+	struct socket *s = &sockets[number];
 
 	if (uncore_describe_socket(view->reader.handle, number, &socket) < 0)
 		return;
@@ -77,7 +54,8 @@ static void add_socket(struct numbered_machine *machine, const struct view *view
 	if (socket.cpu == UINT32_MAX)
 		return;
 	snprintf(s->name, sizeof s->name, "socket%u", number);
-	machine->socket_set[machine->n_read++] = (pmdaInstid){ (int)number, s->name };
+	socket_set[instances_indoms[SOCKETS_INDOM].it_numinst++] =
+		(pmdaInstid){ (int)number, s->name };
 }
 
 /* --- channels --- */
@@ -99,11 +77,10 @@ static bool split_metric(const char *metric, unsigned *ret_tier, enum direction 
 	return false;
 }
 
-static struct channel *find_label(
-	struct numbered_machine *machine, unsigned socket, const char *tier, const char *label)
+static struct channel *find_label(unsigned socket, const char *tier, const char *label)
 {
-	for (unsigned i = 0; i < machine->n_channels; i++) {
-		struct channel *channel = &machine->channels[i];
+	for (unsigned i = 0; i < n_channels; i++) {
+		struct channel *channel = &channels[i];
 
 		if (channel->socket == socket && (!tier || channel->tier == tier) &&
 			strcmp(channel->label, label) == 0)
@@ -112,100 +89,82 @@ static struct channel *find_label(
 	return NULL;
 }
 
-static bool id_is_taken(const struct numbered_machine *machine, int id)
+const struct channel *instances_channel(unsigned id)
 {
-	for (unsigned i = 0; i < machine->n_channels; i++)
-		if (machine->channels[i].id == id)
-			return true;
-	return false;
+	for (unsigned i = 0; i < n_channels; i++)
+		if (channels[i].id == (int)id)
+			return &channels[i];
+	return NULL;
 }
 
 /* The first number in "imc3" or "imc3-die1"; if it is taken, the next free number. */
-static int make_id(
-	const struct numbered_machine *machine, unsigned socket, unsigned tier, const char *label)
+static unsigned make_id(unsigned socket, unsigned tier, const char *label)
 {
-	int id = (int)(socket << SOCKET_SHIFT | tier << TIER_SHIFT);
+	unsigned id = socket << SOCKET_SHIFT | tier << TIER_SHIFT;
 
-	id += (int)(strtoul(label + strcspn(label, "0123456789"), NULL, 10) & NUMBER_MASK);
-	while (id_is_taken(machine, id))
+	id += (unsigned)strtoul(label + strcspn(label, "0123456789"), NULL, 10) & NUMBER_MASK;
+	while (instances_channel(id))
 		id++;
 	return id;
 }
 
 /* "socket0/imc3"; "socket0/imc3.pmm" for another tier of the same controller. */
-static void name_channel(struct numbered_machine *machine, struct channel *channel, unsigned tier)
+static void name_channel(const struct uncore_channel *found, unsigned tier, struct channel *channel)
 {
-	bool shared = find_label(machine, channel->socket, NULL, channel->label) != NULL;
+	bool shared = find_label(found->socket, NULL, found->name) != NULL;
 
-	channel->id = make_id(machine, channel->socket, tier, channel->label);
-	snprintf(channel->name, sizeof channel->name, "socket%u/%s%s%s", channel->socket,
-		channel->label, shared ? "." : "", shared ? channel->tier : "");
+	channel->id = (int)make_id(found->socket, tier, found->name);
+	snprintf(channel->name, sizeof channel->name, "socket%u/%s%s%s", found->socket, found->name,
+		shared ? "." : "", shared ? channel->tier : "");
 }
 
-static struct channel *take_channel(
-	struct numbered_machine *machine, const struct uncore_channel *found, unsigned tier)
+static struct channel *take_channel(const struct uncore_channel *found, unsigned tier)
 {
-	struct channel *channel = find_label(machine, found->socket, tiers[tier], found->name);
+	struct channel *channel = find_label(found->socket, tiers[tier], found->name);
 
 	if (channel)
 		return channel;
-	channel = &machine->channels[machine->n_channels];
+	channel = &channels[n_channels];
 	channel->socket = found->socket;
 	channel->tier = tiers[tier];
 	channel->counts[DIRECTION_READ] = channel->counts[DIRECTION_WRITE] = -1;
 	snprintf(channel->label, sizeof channel->label, "%s", found->name);
-	name_channel(machine, channel, tier);
-	machine->channel_set[machine->n_channels] = (pmdaInstid){ channel->id, channel->name };
-	machine->n_channels++;
+	name_channel(found, tier, channel);
+	channel_set[n_channels++] = (pmdaInstid){ channel->id, channel->name };
 	return channel;
 }
 
-static void add_channel(struct numbered_machine *machine, const struct view *view, uint32_t index)
+static void add_channel(const struct view *view, uint32_t index)
 {
 	struct uncore_channel found = UNCORE_CHANNEL_INIT;
 	enum direction direction;
 	unsigned tier;
 
-	if (uncore_describe_channel(view->reader.handle, index, &found) < 0 ||
-		!split_metric(
+	if (n_channels < CHANNELS_MAX &&
+		uncore_describe_channel(view->reader.handle, index, &found) == 0 &&
+		split_metric(
 			uncore_metric_name(view->reader.handle, found.metric), &tier, &direction))
-		return;
-	take_channel(machine, &found, tier)->counts[direction] = (int)index;
+		take_channel(&found, tier)->counts[direction] = (int)index;
 }
 
 /* --- sockets and channels --- */
 
-int instances_make(const struct view *view)
+void instances_make(const struct view *view)
 {
-	struct numbered_machine machine = { 0 };
+	const struct uncore_machine *machine = &view->reader.machine;
 
-	if (machine_init(&machine, view->reader.machine.n_sockets,
-		    view->reader.machine.n_channels) < 0) {
-		machine_done(&machine);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < view->reader.machine.n_sockets; i++)
-		add_socket(&machine, view);
-	for (uint32_t i = 0; i < view->reader.machine.n_channels; i++)
-		add_channel(&machine, view, i);
-	machine_done(&current);
-	current = machine;
-	instances_indoms[SOCKETS_INDOM].it_numinst = (int)current.n_read;
-	instances_indoms[SOCKETS_INDOM].it_set = current.socket_set;
-	instances_indoms[CHANNELS_INDOM].it_numinst = (int)current.n_channels;
-	instances_indoms[CHANNELS_INDOM].it_set = current.channel_set;
-	return 0;
-}
-
-const struct channel *instances_channel(unsigned id)
-{
-	for (unsigned i = 0; i < current.n_channels; i++)
-		if (current.channels[i].id == (int)id)
-			return &current.channels[i];
-	return NULL;
+	n_sockets = machine->n_sockets < PACKAGES_MAX ? machine->n_sockets : PACKAGES_MAX;
+	n_channels = 0;
+	memset(sockets, 0, sizeof sockets);
+	instances_indoms[SOCKETS_INDOM].it_numinst = 0;
+	for (uint32_t i = 0; i < n_sockets; i++)
+		add_socket(view, i);
+	for (uint32_t i = 0; i < machine->n_channels; i++)
+		add_channel(view, i);
+	instances_indoms[CHANNELS_INDOM].it_numinst = (int)n_channels;
 }
 
 unsigned instances_package(unsigned socket)
 {
-	return socket < current.n_sockets ? current.sockets[socket].package : 0;
+	return socket < n_sockets ? sockets[socket].package : 0;
 }

@@ -30,8 +30,8 @@ struct channel {
 	int counts[N_DIRECTIONS]; /* indices of view.channels; -1: it has no such counter */
 };
 
-/* Makes the instances of a new connection. 0; -ENOMEM: the former instances stay. */
-int instances_make(const struct view *view);
+/* Makes the instances of a new connection. */
+void instances_make(const struct view *view);
 
 /* The channel of instance @id; NULL: there is none. */
 const struct channel *instances_channel(unsigned id);

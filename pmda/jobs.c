@@ -2,23 +2,113 @@
 #include "pmda/jobs.h"
 
 #include <pcp/pmapi.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "pmda/instances.h"
-#include "pmda/job-numbers.h"
 
 enum {
 	ROOT = 0,
 	SOCKETS_MAX = PACKAGES_MAX, /* the lowest part of an instance's number */
 	NAME_BYTES = JOB_ID_BYTES + sizeof "/socket31",
+	INSTANCES_MAX = OPEN_RUNS_MAX * SOCKETS_MAX,
+	NUMBERS = 1 << 26,
+	ENTRIES = 2 *
+		  OPEN_RUNS_MAX, /* more than there are open runs: one is always of an ended run */
 };
 
 static struct open_runs runs;
 static unsigned numbers[OPEN_RUNS_MAX]; /* of the runs */
 
-/* The instances. */
-static pmdaInstid *set;
-static char (*names)[NAME_BYTES];
+/* The instances. Most of this is never touched, so it takes little memory. */
+static pmdaInstid set[INSTANCES_MAX];
+static char names[INSTANCES_MAX][NAME_BYTES];
+
+/* --- numbers --- */
+
+/*
+ * Numbers of instances are made from the numbers of runs. A number is a hash of what identifies the
+ * run, so each agent finds the same number, even after a restart. If another run has this number,
+ * the run takes and keeps the next free number. Runs that have ended keep their numbers for a
+ * while, so that no tool takes the next run for them.
+ */
+struct entry {
+	uint64_t identity;
+	uint64_t seen; /* the look in which the run was last seen; 0: a free entry */
+	unsigned number;
+};
+
+static struct entry entries[ENTRIES];
+static uint64_t n_looks;
+
+/* FNV-1a. */
+static uint64_t mix(uint64_t hash, const void *data, size_t n)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static uint64_t identity_of(const struct open_run *run)
+{
+	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), run->id, strlen(run->id));
+
+	hash = mix(hash, &run->begun_ns, sizeof run->begun_ns);
+	return mix(hash, &run->begun_real_ns, sizeof run->begun_real_ns);
+}
+
+static struct entry *find_entry(uint64_t identity)
+{
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (entries[i].seen && entries[i].identity == identity)
+			return &entries[i];
+	return NULL;
+}
+
+static bool is_taken(unsigned number)
+{
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (entries[i].seen && entries[i].number == number)
+			return true;
+	return false;
+}
+
+/* Replaces the entry that was last seen longest ago. */
+static struct entry *add_entry(uint64_t identity)
+{
+	struct entry *oldest = &entries[0];
+	unsigned number = (unsigned)(identity % NUMBERS);
+
+	while (is_taken(number))
+		number = (number + 1) % NUMBERS;
+	for (size_t i = 1; i < ENTRIES; i++)
+		if (entries[i].seen < oldest->seen)
+			oldest = &entries[i];
+	*oldest = (struct entry){ .identity = identity, .number = number };
+	return oldest;
+}
+
+/* Known runs come first: a new run must not replace the entry of a run that is still open. */
+static void give_numbers(void)
+{
+	n_looks++;
+	for (size_t i = 0; i < runs.n; i++) {
+		struct entry *entry = find_entry(identity_of(&runs.all[i]));
+
+		if (entry)
+			entry->seen = n_looks;
+	}
+	for (size_t i = 0; i < runs.n; i++) {
+		uint64_t identity = identity_of(&runs.all[i]);
+		struct entry *entry = find_entry(identity);
+
+		if (!entry)
+			entry = add_entry(identity);
+		entry->seen = n_looks;
+		numbers[i] = entry->number;
+	}
+}
 
 /* --- open jobs --- */
 
@@ -37,24 +127,14 @@ void jobs_look(void)
 {
 	open_runs_done(&runs);
 	open_runs_read(FOLDER_PATH, &runs); /* without the folder there are none */
-	job_numbers_give(&runs, numbers);
+	give_numbers();
 	if (runs.has_more)
 		say_too_many();
 }
 
-static void free_instances(void)
-{
-	instances_indoms[JOBS_INDOM].it_numinst = 0;
-	instances_indoms[JOBS_INDOM].it_set = NULL;
-	free(set);
-	free(names);
-	set = NULL;
-	names = NULL;
-}
-
 void jobs_done(void)
 {
-	free_instances();
+	instances_indoms[JOBS_INDOM].it_numinst = 0;
 	open_runs_done(&runs);
 }
 
@@ -82,13 +162,11 @@ void jobs_offer(const struct context *context, const struct view *view)
 {
 	unsigned n_sockets = view->reader.machine.n_sockets;
 
-	free_instances();
+	instances_indoms[JOBS_INDOM].it_numinst = 0;
+	instances_indoms[JOBS_INDOM].it_set = set;
 	if (!context || context->admission != ADMITTED || n_sockets > SOCKETS_MAX)
 		return;
-	set = calloc(runs.n * n_sockets + 1, sizeof *set);
-	names = calloc(runs.n * n_sockets + 1, sizeof *names);
-	instances_indoms[JOBS_INDOM].it_set = set;
-	for (size_t i = 0; set && names && i < runs.n; i++)
+	for (size_t i = 0; i < runs.n; i++)
 		if (may_see(context, &runs.all[i]))
 			offer(numbers[i], &runs.all[i], n_sockets);
 }

@@ -6,7 +6,9 @@
 #include "pmda/instances.h"
 #include "pmda/jobs.h"
 #include "pmda/metrics.h"
+#include "pmda/numbers.h"
 #include "pmda/perfevent.h"
+#include "pmda/saved.h"
 
 static const char *const indom_labels[N_INDOMS] = {
 	[SOCKETS_INDOM] = "{\"device_type\":[\"socket\",\"memory\"],\"indom_name\":\"per socket\"}",
@@ -27,30 +29,30 @@ static int add_domain(const char *platform, pmLabelSet **ret)
 	return pmdaAddLabels(ret, "{\"platform\":\"%s\"}", platform);
 }
 
-static int add_indom(pmInDom indom, pmLabelSet **ret)
+/* The tier is the part before the dot: "hbm.read". Names of sites have no such parts. */
+static int add_metric(pmID pmid, pmLabelSet **ret)
 {
-	unsigned serial = pmInDom_serial(indom);
+	const struct number *number = numbers_find(pmid);
+	const char *name = number ? number->name : metrics_name(pmid),
+		   *dot = name ? strchr(name, '.') : NULL;
 
-	return serial < N_INDOMS ? pmdaAddLabels(ret, "%s", indom_labels[serial]) : 0;
-}
-
-/* The tier is the part before the dot: "hbm.read". */
-static int add_tier(pmID pmid, pmLabelSet **ret)
-{
-	const char *name = metrics_name(pmid), *dot = name ? strchr(name, '.') : NULL;
-
+	if (pmID_cluster(pmid) == METRIC_CLUSTER && number)
+		return pmdaAddLabels(
+			ret, "{\"metric\":\"%s\",\"unit\":\"%s\"}", number->name, number->unit);
 	return dot ? pmdaAddLabels(ret, "{\"tier\":\"%.*s\"}", (int)(dot - name), name) : 0;
 }
 
 int labels_add(int ident, int type, const char *platform, pmLabelSet **ret)
 {
+	unsigned serial = pmInDom_serial((pmInDom)ident);
+
 	switch (type) {
 	case PM_LABEL_DOMAIN:
 		return add_domain(platform, ret);
 	case PM_LABEL_INDOM:
-		return add_indom((pmInDom)ident, ret);
+		return serial < N_INDOMS ? pmdaAddLabels(ret, "%s", indom_labels[serial]) : 0;
 	case PM_LABEL_ITEM:
-		return add_tier((pmID)ident, ret);
+		return add_metric((pmID)ident, ret);
 	default:
 		return 0;
 	}

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The agent as a daemon, which pmcd starts. */
+#include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "pmda/admits.h"
+#include "client/libuncore/uncore.h"
+#include "common/macro.h"
 #include "pmda/agent.h"
 #include "pmda/domain.h"
 
@@ -36,17 +40,9 @@ static pmdaOptions options = {
 /* The agent's own options; PCP puts the others into the interface. */
 struct choice {
 	const char *socket_path;
-	const char *username;
+	char *username;
 	const char *asked; /* the user that --admits asks about; NULL: run */
 };
-
-static const char *default_user(void)
-{
-	char *name = NULL;
-
-	pmGetUsername(&name);
-	return name;
-}
 
 static struct choice parse_options(int argc, char **argv, pmdaInterface *interface)
 {
@@ -68,9 +64,61 @@ static struct choice parse_options(int argc, char **argv, pmdaInterface *interfa
 		pmdaUsageMessage(&options);
 		exit(1);
 	}
-	choice.username = options.username ? options.username : default_user();
+	choice.username = options.username;
+	if (!choice.username)
+		pmGetUsername(&choice.username);
 	return choice;
 }
+
+/* --- --admits: Install must know the answer before it changes anything --- */
+
+enum admits_answer { ADMITS, ADMITS_NOT, ADMITS_UNKNOWN };
+
+static bool find_user(const char *name, gid_t groups[NGROUPS_MAX], struct uncore_user *ret)
+{
+	const struct passwd *user = getpwnam(name);
+	int n = NGROUPS_MAX;
+
+	if (!user || getgrouplist(name, user->pw_gid, groups, &n) < 0)
+		return false;
+	*ret = (struct uncore_user){ user->pw_uid, user->pw_gid, (uint32_t)n, groups };
+	return true;
+}
+
+static enum admits_answer say(enum admits_answer answer, const char *why)
+{
+	puts(why);
+	return answer;
+}
+
+/* An older uncored does not tell its rules. Then the agent tells everybody. */
+static enum admits_answer ask(const char *socket_path, const struct uncore_user *user)
+{
+	struct uncore *handle;
+	int r = uncore_open(socket_path, &handle);
+
+	if (r < 0)
+		return say(ADMITS_UNKNOWN, uncore_error_text());
+	r = uncore_admits(handle, user);
+	uncore_close(handle);
+	if (r >= 0 || r == -EOPNOTSUPP)
+		return ADMITS;
+	return say(r == -EACCES ? ADMITS_NOT : ADMITS_UNKNOWN, uncore_error_text());
+}
+
+/* Answers --admits about a user, or about everybody ("*"). Prints the reason if the answer is not
+ * ADMITS. The rules apply to root, too, as they do to pmcd's client. */
+static enum admits_answer answer_for(const char *socket_path, const char *name)
+{
+	struct uncore_user user = { UNCORE_UNKNOWN_USER, UNCORE_UNKNOWN_USER, 0, NULL };
+	_cleanup_free_ gid_t *groups = calloc(NGROUPS_MAX, sizeof *groups);
+
+	if (groups && (!strcmp(name, "*") || find_user(name, groups, &user)))
+		return ask(socket_path, &user);
+	return say(ADMITS_UNKNOWN, "There is no such user.");
+}
+
+/* --- the daemon --- */
 
 /* Takes the user's groups, too, unlike PCP's function: a site may let only a group read. */
 static void become(const char *username)
@@ -106,7 +154,7 @@ int main(int argc, char **argv)
 		agent_help_path());
 	choice = parse_options(argc, argv, &interface);
 	if (choice.asked)
-		return (int)admits_say(choice.socket_path, choice.asked);
+		return (int)answer_for(choice.socket_path, choice.asked);
 	if (geteuid() == 0)
 		become(choice.username);
 	pmdaOpenLog(&interface); /* not as root: other users may write to its folder */

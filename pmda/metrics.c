@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "pmda/clusters.h"
+#include "common/macro.h"
 #include "pmda/instances.h"
 #include "pmda/jobs.h"
 #include "pmda/perfevent.h"
-#include "pmda/quality.h"
+#include "pmda/saved.h"
 
 static const struct view *view;
 static const struct context *reader; /* the client that gets the values */
@@ -18,31 +19,12 @@ static const struct context *reader; /* the client that gets the values */
 struct meaning {
 	int (*value)(const struct meaning *meaning, unsigned inst, pmAtomValue *ret);
 	const char *name; /* of uncored's metric */
-	int index;        /* of that metric on this machine; -1: it has none */
 	enum direction direction;
 	uint32_t flag;
 	size_t offset; /* in struct uncore_daemon */
 };
 
-/* --- traffic --- */
-
-static int give(uint64_t count, uint32_t quality, pmAtomValue *ret)
-{
-	if (quality & UNCORE_ABSENT)
-		return PMDA_FETCH_NOVALUES;
-	ret->ull = count;
-	return PMDA_FETCH_STATIC;
-}
-
-static int traffic(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
-{
-	const struct uncore_value *value;
-
-	if (meaning->index < 0)
-		return PMDA_FETCH_NOVALUES;
-	value = &view->readout.samples[socket].values[meaning->index];
-	return give(value->count, value->quality, ret);
-}
+/* --- channels --- */
 
 static int channel_traffic(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
@@ -52,35 +34,77 @@ static int channel_traffic(const struct meaning *meaning, unsigned inst, pmAtomV
 	if (!channel || channel->counts[meaning->direction] < 0)
 		return PMDA_FETCH_NOVALUES;
 	value = &view->readout.channels[channel->counts[meaning->direction]];
-	return give(value->count, value->quality, ret);
+	ret->ull = value->count;
+	return value->quality & UNCORE_ABSENT ? PMDA_FETCH_NOVALUES : PMDA_FETCH_STATIC;
 }
 
-/* --- quality --- */
+/* --- the flags of a socket's values --- */
 
+/* All flags that any present value has. */
 static int quality(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ul = quality_of(&view->readout.samples[socket]);
+	const struct uncore_sample *sample = &view->readout.samples[socket];
+
+	ret->ul = 0;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		if (!(sample->values[i].quality & UNCORE_ABSENT))
+			ret->ul |= sample->values[i].quality;
 	return PMDA_FETCH_STATIC;
 }
 
+/* How many present values have the flag: pmie and other tools cannot test a bit of a number. */
 static int flagged(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ul = quality_flagged(&view->readout.samples[socket], meaning->flag);
+	const struct uncore_sample *sample = &view->readout.samples[socket];
+
+	ret->ul = 0;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		if (!(sample->values[i].quality & UNCORE_ABSENT))
+			ret->ul += (sample->values[i].quality & meaning->flag) != 0;
 	return PMDA_FETCH_STATIC;
 }
 
+/*
+ * The last sweep that raised the flag, one of those that come and go. With it a tool that compares
+ * two fetches sees that the flag was raised between them, even if neither fetch has the flag.
+ */
 static int raised(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ull = quality_raised(&view->readout.samples[socket], meaning->flag);
+	const struct uncore_sample *sample = &view->readout.samples[socket];
+	int bit = ffs((int)meaning->flag) - 1;
+
+	ret->ull = 0;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		if (sample->values[i].raised[bit] > ret->ull)
+			ret->ull = sample->values[i].raised[bit];
 	return PMDA_FETCH_STATIC;
 }
 
+static void print_flags(const char *metric, const struct uncore_value *value, FILE *out)
+{
+	char words[128];
+
+	if (!value->quality)
+		return;
+	uncore_quality_words(value->quality, words, sizeof words);
+	fprintf(out, "%s%s: %s", ftell(out) ? "; " : "", metric, words);
+	if (value->quality & UNCORE_ABSENT)
+		fprintf(out, " (%s)", uncore_why(view->reader.handle, value->why));
+}
+
+/* "hbm.read: absent (This CPU has no high-bandwidth memory.)", for each metric that has flags. */
 static int quality_text(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	const char *words = quality_words(view->reader.handle, &view->readout.samples[socket]);
+	static char text[UNCORE_METRICS_MAX * (UNCORE_NAME_MAX + 128 + UNCORE_TEXT_MAX)];
+	const struct uncore_sample *sample = &view->readout.samples[socket];
+	_cleanup_file_ FILE *out = fmemopen(text, sizeof text, "w");
 
-	ret->cp = (char *)words;
-	return words ? PMDA_FETCH_STATIC : PM_ERR_AGAIN;
+	if (!out)
+		return PM_ERR_AGAIN;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		print_flags(uncore_metric_name(view->reader.handle, i), &sample->values[i], out);
+	ret->cp = text;
+	return PMDA_FETCH_STATIC;
 }
 
 /* --- the sample --- */
@@ -192,31 +216,23 @@ static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret
 
 /* --- jobs --- */
 
+static struct job job; /* of the instance that is asked about */
+
 static int job_traffic(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	struct job job;
+	int index = view_find(view, meaning->name, "bytes");
 
-	if (!jobs_find(inst, &job) || !jobs_count(&job, meaning->index, view, &ret->ull))
-		return PMDA_FETCH_NOVALUES;
-	return PMDA_FETCH_STATIC;
+	return jobs_count(&job, index, view, &ret->ull) ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
 }
 
 static int job_begin(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	struct job job;
-
-	if (!jobs_find(inst, &job) || job.run->begun_real_ns <= 0)
-		return PMDA_FETCH_NOVALUES;
 	ret->ull = (uint64_t)job.run->begun_real_ns / 1000000000U;
-	return PMDA_FETCH_STATIC;
+	return job.run->begun_real_ns > 0 ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
 }
 
 static int job_uid(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	struct job job;
-
-	if (!jobs_find(inst, &job))
-		return PMDA_FETCH_NOVALUES;
 	ret->ul = job.run->uid;
 	return PMDA_FETCH_STATIC;
 }
@@ -239,8 +255,6 @@ static int job_uid(const struct meaning *meaning, unsigned inst, pmAtomValue *re
 				UNITS_##units                                                      \
 		}                                                                                  \
 	}
-#define TRAFFIC(item, name)                                                                        \
-	METRIC(TRAFFIC_CLUSTER, item, U64, SOCKETS_INDOM, COUNTER, BYTES, traffic, name, -1)
 #define CHANNEL(item, way)                                                                         \
 	METRIC(CHANNEL_CLUSTER, item, U64, CHANNELS_INDOM, COUNTER, BYTES, channel_traffic,        \
 		.direction = way)
@@ -258,20 +272,11 @@ static int job_uid(const struct meaning *meaning, unsigned inst, pmAtomValue *re
 	METRIC(DAEMON_CLUSTER, item, U64, SINGULAR, COUNTER, units, counter,                       \
 		.offset = offsetof(struct uncore_daemon, field))
 #define JOB_TRAFFIC(item, name)                                                                    \
-	METRIC(JOB_CLUSTER, item, U64, JOBS_INDOM, COUNTER, BYTES, job_traffic, name, -1)
+	METRIC(JOB_CLUSTER, item, U64, JOBS_INDOM, COUNTER, BYTES, job_traffic, name)
 #define JOB(item, type, units, value)                                                              \
 	METRIC(JOB_CLUSTER, item, type, JOBS_INDOM, DISCRETE, units, value)
 
 pmdaMetric metrics_table[] = {
-	TRAFFIC(0, "dram.read"),
-	TRAFFIC(1, "dram.write"),
-	TRAFFIC(2, "hbm.read"),
-	TRAFFIC(3, "hbm.write"),
-	TRAFFIC(4, "pmm.read"),
-	TRAFFIC(5, "pmm.write"),
-	TRAFFIC(6, "itom"),
-	TRAFFIC(7, "specitom"),
-	TRAFFIC(8, "dram.total"),
 	CHANNEL(0, DIRECTION_READ),
 	CHANNEL(1, DIRECTION_WRITE),
 	QUALITY(0, U32, quality),
@@ -315,12 +320,6 @@ const unsigned metrics_n = sizeof metrics_table / sizeof metrics_table[0];
 void metrics_use(const struct view *new_view)
 {
 	view = new_view;
-	for (unsigned i = 0; i < metrics_n; i++) {
-		struct meaning *meaning = metrics_table[i].m_user;
-
-		if (meaning->value == traffic || meaning->value == job_traffic)
-			meaning->index = uncore_find_metric(view->reader.handle, meaning->name);
-	}
 }
 
 /* --- for the agent --- */
@@ -334,26 +333,7 @@ static bool needs_socket(pmID pmid)
 {
 	unsigned cluster = pmID_cluster(pmid);
 
-	return cluster == TRAFFIC_CLUSTER || cluster == QUALITY_CLUSTER ||
-	       cluster == SAMPLE_CLUSTER;
-}
-
-/*
- * PAPI crashes if a value is missing. A client that is not admitted, or whose admission is not
- * known while uncored is away, keeps the counts that it was told last. After a restart of the agent
- * these are lost: the client gets the recorded counts, if everybody may read them, and otherwise 0.
- * perfevent.uncored.up is 0 in all these cases.
- */
-static int perfevent_value(pmID pmid, unsigned inst, pmAtomValue *ret)
-{
-	const uint64_t *told = reader ? reader->told : NULL;
-	bool is_live = is_admitted() || (!told && !is_refused() && perfevent_is_public());
-
-	if (!perfevent_count(pmid, inst, is_live ? NULL : told, &ret->ull))
-		return PMDA_FETCH_NOVALUES;
-	if (!is_live && !told)
-		ret->ull = 0;
-	return PMDA_FETCH_STATIC;
+	return cluster == QUALITY_CLUSTER || cluster == SAMPLE_CLUSTER;
 }
 
 void metrics_answer(const struct context *context)
@@ -377,7 +357,7 @@ int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
 	int sts;
 
 	if (pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER)
-		return perfevent_value(pmid, inst, ret);
+		return perfevent_value(reader, pmid, inst, ret);
 	if (!meaning)
 		return PM_ERR_PMID;
 	sts = needs_snapshot(meaning) ? metrics_may_tell() : 0;
@@ -385,6 +365,8 @@ int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
 		return sts;
 	if (needs_socket(pmid) && inst >= view->reader.machine.n_sockets)
 		return PM_ERR_INST;
+	if (pmID_cluster(pmid) == JOB_CLUSTER && !jobs_find(inst, &job))
+		return PMDA_FETCH_NOVALUES;
 	return meaning->value(meaning, inst, ret);
 }
 

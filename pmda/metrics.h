@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The metrics: one table with the number, type, unit and meaning of each. Numbers never change (see
- * pmns): archives identify a metric by its number.
+ * The metrics but for those of numbers.h and perfevent.h: one table with the number, type, unit and
+ * meaning of each. Numbers never change (see pmns): archives identify a metric by its number.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 extern pmdaMetric metrics_table[];
 extern const unsigned metrics_n;
 
-/* Sets where values come from; call it again after each new connection: the machine may differ. */
+/* Sets where values come from. */
 void metrics_use(const struct view *view);
 
 /* Sets the client that the next values are for; NULL: it is unknown, for lack of memory. */
@@ -30,6 +30,5 @@ int metrics_may_tell(void);
  */
 int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret);
 
-/* uncored's name of a traffic metric, of a socket or a job: "dram.read"; NULL: not such a
- * metric. */
+/* uncored's name of the metric that is counted for a job: "dram.read"; NULL: not such a metric. */
 const char *metrics_name(pmID pmid);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmda/clusters.h"
 #include "pmda/instances.h"
 #include "pmda/tree.h"
 
@@ -34,14 +33,14 @@ static pmDesc describe(int domain, const struct counter *counter)
 
 const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n)
 {
-	const struct tree *tree = tree_get();
 	unsigned n = 0;
 
-	for (unsigned i = 0; tree->published && i < tree->saved.n_counters; i++)
-		if (tree_is_first(&tree->saved.counters[i]))
-			tree->metrics[n++].m_desc = describe(domain, &tree->saved.counters[i]);
+	for (unsigned i = 0; the_tree.published && i < the_tree.saved.n_counters; i++)
+		if (tree_is_first(&the_tree.saved.counters[i]))
+			the_tree.metrics[n++].m_desc =
+				describe(domain, &the_tree.saved.counters[i]);
 	*ret_n = n;
-	return n ? tree->metrics : NULL;
+	return n ? the_tree.metrics : NULL;
 }
 
 /* As in the stock agent, a character that names may not have becomes an underscore. */
@@ -56,7 +55,6 @@ static void normalise(char *name)
 
 static void insert_name(int domain, const struct counter *counter)
 {
-	const struct tree *tree = tree_get();
 	char name[sizeof "perfevent.hwcounters..value" + 2 * UNCORE_NAME_MAX];
 
 	/* PAPI requires that a name with its instance is shorter than 128 bytes. */
@@ -65,106 +63,103 @@ static void insert_name(int domain, const struct counter *counter)
 	snprintf(name, sizeof name, "perfevent.hwcounters.%s%s%s.value", counter->pmu,
 		counter->event[0] == ':' ? "" : ".", counter->event);
 	normalise(name);
-	pmdaTreeInsert(tree->names, pmid_of(domain, counter), name);
+	pmdaTreeInsert(the_tree.names, pmid_of(domain, counter), name);
 }
 
 /* Says whether uncored answers, as a metric that PAPI can add to an event set with others. */
 static void insert_up(int domain)
 {
-	const struct tree *tree = tree_get();
-
-	pmdaTreeInsert(tree->names, pmID_build(domain, UP_CLUSTER, 0), "perfevent.uncored.up");
+	pmdaTreeInsert(the_tree.names, pmID_build(domain, UP_CLUSTER, 0), "perfevent.uncored.up");
 }
 
 pmdaNameSpace *perfevent_names(int domain)
 {
-	const struct tree *tree = tree_get();
 	static bool filled;
 	unsigned n = 0;
 
-	if (!tree->published || filled)
-		return tree->names;
-	for (unsigned i = 0; i < tree->saved.n_counters; i++)
-		if (tree_is_first(&tree->saved.counters[i])) {
-			insert_name(domain, &tree->saved.counters[i]);
+	if (!the_tree.published || filled)
+		return the_tree.names;
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
+		if (tree_is_first(&the_tree.saved.counters[i])) {
+			insert_name(domain, &the_tree.saved.counters[i]);
 			n++;
 		}
 	insert_up(domain);
-	pmdaTreeRebuildHash(tree->names, (int)n + 1);
+	pmdaTreeRebuildHash(the_tree.names, (int)n + 1);
 	filled = true;
-	return tree->names;
+	return the_tree.names;
 }
 
 static const struct counter *find_metric(pmID pmid)
 {
-	const struct tree *tree = tree_get();
-
-	for (unsigned i = 0; i < tree->saved.n_counters; i++)
-		if (tree->saved.counters[i].cluster == pmID_cluster(pmid) &&
-			tree->saved.counters[i].item == pmID_item(pmid))
-			return &tree->saved.counters[i];
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
+		if (the_tree.saved.counters[i].cluster == pmID_cluster(pmid) &&
+			the_tree.saved.counters[i].item == pmID_item(pmid))
+			return &the_tree.saved.counters[i];
 	return NULL;
-}
-
-bool perfevent_is_public(void)
-{
-	const struct tree *tree = tree_get();
-
-	return tree->saved.is_public;
 }
 
 uint64_t *perfevent_copy_counts(uint64_t *former)
 {
-	const struct tree *tree = tree_get();
 	uint64_t *counts = NULL;
 
-	if (tree->published)
-		counts = realloc(former, (tree->saved.n_counters + 1) * sizeof *counts);
+	if (the_tree.published)
+		counts = realloc(former, (the_tree.saved.n_counters + 1) * sizeof *counts);
 	if (!counts)
 		free(former);
-	for (unsigned i = 0; counts && i < tree->saved.n_counters; i++)
-		counts[i] = tree->saved.counters[i].count;
+	for (unsigned i = 0; counts && i < the_tree.saved.n_counters; i++)
+		counts[i] = the_tree.saved.counters[i].count;
 	return counts;
 }
 
-bool perfevent_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t *ret_count)
+/* @counts: of perfevent_copy_counts(), or NULL for the present count. */
+static bool find_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t *ret_count)
 {
-	const struct tree *tree = tree_get();
 	const struct counter *metric = find_metric(pmid), *counter;
 
-	if (!metric || inst >= tree->n_cpus)
+	if (!metric || inst >= the_tree.n_cpus)
 		return false;
-	counter = tree_find(metric, tree->cpus[inst].cpu);
+	counter = tree_find(metric, the_tree.cpus[inst].cpu);
 	if (!counter || !counter->offered)
 		return false;
-	*ret_count = counts ? counts[counter - tree->saved.counters] : counter->count;
+	*ret_count = counts ? counts[counter - the_tree.saved.counters] : counter->count;
 	return true;
+}
+
+int perfevent_value(const struct context *reader, pmID pmid, unsigned inst, pmAtomValue *ret)
+{
+	enum admission admission = reader ? reader->admission : REFUSED;
+	const uint64_t *told = reader ? reader->told : NULL;
+	bool is_live = admission == ADMITTED ||
+		       (!told && admission == UNDECIDED && the_tree.saved.is_public);
+
+	if (!find_count(pmid, inst, is_live ? NULL : told, &ret->ull))
+		return PMDA_FETCH_NOVALUES;
+	if (!is_live && !told)
+		ret->ull = 0;
+	return PMDA_FETCH_STATIC;
 }
 
 static const char *help_for_bytes(bool one_line)
 {
-	if (one_line)
-		return "bytes of the instance's socket, by uncored's own name for them";
-	return "The bytes of a socket, by uncored's own name for them: dram_read is\n"
-	       "uncore.dram.read. Each socket is the instance of one of its CPUs.\n"
-	       "While uncored is away the last value stands here.";
+	return one_line ? "bytes of the instance's socket, by uncored's own name for them"
+			: "The bytes of a socket, by uncored's own name for them: dram_read is\n"
+			  "uncore.dram.read. Each socket is the instance of one of its CPUs.\n"
+			  "While uncored is away the last value stands here.";
 }
 
 static const char *help_for_counts(const struct counter *metric, bool one_line)
 {
 	static char text[1024];
 
-	if (one_line)
-		snprintf(text, sizeof text, "count of the event %s of PMU %s", metric->event,
-			metric->pmu);
-	else
-		snprintf(text, sizeof text,
-			"Counts of the event %s of PMU %s.\n"
-			"They are of the socket of the instance's CPU.\n"
-			"They are not bytes, whatever the event's name says: uncore.channel has "
-			"the bytes.\n"
-			"While uncored is away the last count stands here.",
-			metric->event, metric->pmu);
+	snprintf(text, sizeof text,
+		one_line ? "count of the event %s of PMU %s"
+			 : "Counts of the event %s of PMU %s.\n"
+			   "They are of the socket of the instance's CPU.\n"
+			   "They are not bytes, whatever the event's name says: uncore.channel has "
+			   "the bytes.\n"
+			   "While uncored is away the last count stands here.",
+		metric->event, metric->pmu);
 	return text;
 }
 
@@ -182,7 +177,5 @@ const char *perfevent_help(pmID pmid, bool one_line)
 
 unsigned perfevent_cpu(unsigned inst)
 {
-	const struct tree *tree = tree_get();
-
-	return inst < tree->n_cpus ? tree->cpus[inst].cpu : 0;
+	return inst < the_tree.n_cpus ? the_tree.cpus[inst].cpu : 0;
 }

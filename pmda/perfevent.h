@@ -14,7 +14,7 @@
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
-#include "pmda/view.h"
+#include "pmda/contexts.h"
 
 /*
  * The metrics of the tree, for the agent's table; NULL and 0 while there is no tree. Once there are
@@ -25,19 +25,18 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n);
 /* The names below perfevent; NULL while there is no tree. */
 pmdaNameSpace *perfevent_names(int domain);
 
-/* May everybody read the file that keeps the counts when the agent ends? As of the last
- * snapshot. */
-bool perfevent_is_public(void);
-
 /* A copy of all present counts, which the caller owns, for free(3). @former: the copy that it
  * replaces, or NULL. NULL: there is no memory or no tree, and @former is freed. */
 uint64_t *perfevent_copy_counts(uint64_t *former);
 
 /*
- * The count of a metric of perfevent_metrics() on the CPU of instance @inst; @counts: of
- * perfevent_copy_counts(), or NULL for the present count. False: there is none.
+ * The value of a metric of perfevent_metrics() on the CPU of instance @inst for the client @reader;
+ * NULL: it is unknown. PAPI crashes if a value is missing. A client that is not admitted, or whose
+ * admission is not known while uncored is away, keeps the counts that it was told last. After a
+ * restart of the agent these are lost: the client gets the recorded counts, if everybody may read
+ * them, and otherwise 0. perfevent.uncored.up is 0 in all these cases.
  */
-bool perfevent_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t *ret_count);
+int perfevent_value(const struct context *reader, pmID pmid, unsigned inst, pmAtomValue *ret);
 
 /* The help on a metric of perfevent_metrics(), in one line or more; NULL: no such metric. */
 const char *perfevent_help(pmID pmid, bool one_line);

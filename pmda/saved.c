@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/macro.h"
+
 enum { COUNTERS_MAX = 16384 }; /* PAPI cannot handle more */
 
 #define HEADING "uncore perfevent 2 %" SCNx64 " %" SCNx64 " %u"
@@ -39,52 +41,32 @@ static bool parse_counter(const char *line, struct counter *ret)
 		    &ret->cpu, &offered, &ret->base, &ret->count, &ret->bytes) != 10)
 		return false;
 	ret->offered = offered;
-	return ret->cluster >= SAVED_FIRST_CLUSTER && ret->cluster < 4096 && ret->item < 1024 &&
+	return ret->cluster >= PERFEVENT_FIRST_CLUSTER && ret->cluster < 4096 && ret->item < 1024 &&
 	       ret->base <= ret->count && ret->bytes;
 }
 
 /* The file is complete or does not exist, because rename(2) replaces it. */
 static bool read_all(FILE *file, struct saved *saved)
 {
-	char *line = NULL;
+	_cleanup_free_ char *line = NULL;
 	size_t size_bytes = 0;
-	bool good = true;
 
-	for (unsigned i = 0; good && i < saved->n_counters; i++)
-		good = read_line(file, &line, &size_bytes) &&
-		       parse_counter(line, &saved->counters[i]);
-	free(line);
-	return good;
+	for (unsigned i = 0; i < saved->n_counters; i++)
+		if (!read_line(file, &line, &size_bytes) ||
+			!parse_counter(line, &saved->counters[i]))
+			return false;
+	return true;
 }
 
 static bool read_heading(FILE *file, struct saved *saved)
 {
-	char *line = NULL;
+	_cleanup_free_ char *line = NULL;
 	size_t size_bytes = 0;
-	bool good = read_line(file, &line, &size_bytes) &&
-		    sscanf(line, HEADING, &saved->generation[0], &saved->generation[1],
-			    &saved->n_counters) == 3 &&
-		    saved->n_counters <= COUNTERS_MAX;
 
-	free(line);
-	return good;
-}
-
-static FILE *open_record(void)
-{
-	char path[MAXPATHLEN];
-
-	make_path(path, "");
-	return fopen(path, "re");
-}
-
-static void say_damaged(void)
-{
-	char path[MAXPATHLEN];
-
-	make_path(path, "");
-	pmNotifyErr(LOG_WARNING,
-		"%s is damaged, or of another release: counts below perfevent begin anew", path);
+	return read_line(file, &line, &size_bytes) &&
+	       sscanf(line, HEADING, &saved->generation[0], &saved->generation[1],
+		       &saved->n_counters) == 3 &&
+	       saved->n_counters <= COUNTERS_MAX;
 }
 
 /* The permissions of the file decide, so that file and record cannot disagree. */
@@ -97,9 +79,13 @@ static bool is_for_all(FILE *file)
 
 int saved_load(struct saved *saved, unsigned n_more)
 {
-	FILE *file = open_record();
-	bool good = !file || read_heading(file, saved);
+	_cleanup_file_ FILE *file = NULL;
+	char path[MAXPATHLEN];
+	bool good;
 
+	make_path(path, "");
+	file = fopen(path, "re");
+	good = !file || read_heading(file, saved);
 	if (!file || !good)
 		*saved = (struct saved){ 0 };
 	saved->counters = calloc(saved->n_counters + n_more + 1, sizeof *saved->counters);
@@ -108,10 +94,10 @@ int saved_load(struct saved *saved, unsigned n_more)
 	saved->is_public = file && is_for_all(file);
 	if (!good) {
 		saved->n_counters = 0;
-		say_damaged();
+		pmNotifyErr(LOG_WARNING,
+			"%s is damaged, or of another release: counts below perfevent begin anew",
+			path);
 	}
-	if (file)
-		fclose(file);
 	return saved->counters ? 0 : -ENOMEM;
 }
 

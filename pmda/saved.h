@@ -11,7 +11,19 @@
 
 #include "client/libuncore/uncore.h"
 
-enum { SAVED_FIRST_CLUSTER = 64 }; /* lower clusters are for the names below uncore */
+/* The clusters of metrics. They are part of the metrics' numbers, so they never change (see pmns).
+ */
+enum {
+	TRAFFIC_CLUSTER = 0,
+	CHANNEL_CLUSTER = 1,
+	QUALITY_CLUSTER = 2,
+	SAMPLE_CLUSTER = 3,
+	DAEMON_CLUSTER = 4,
+	UP_CLUSTER = 5, /* of one metric, which PAPI needs and which has no name below uncore */
+	JOB_CLUSTER = 6,
+	METRIC_CLUSTER = 7, /* see numbers.h */
+	PERFEVENT_FIRST_CLUSTER = 64,
+};
 
 /* One event of one PMU on one CPU. */
 struct counter {

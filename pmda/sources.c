@@ -22,23 +22,24 @@ static bool set_words(struct source *source, const char *pmu, const char *event)
 	return true;
 }
 
-static bool describe_channel(const struct view *view, unsigned i, struct uncore_channel *ret)
+/* Describes channel @i, and where @source is counted. */
+static bool begin_channel(
+	const struct view *view, unsigned i, struct uncore_channel *ret_channel, struct source *ret)
 {
-	*ret = (struct uncore_channel)UNCORE_CHANNEL_INIT;
-	return uncore_describe_channel(view->reader.handle, i, ret) == 0;
+	*ret_channel = (struct uncore_channel)UNCORE_CHANNEL_INIT;
+	if (uncore_describe_channel(view->reader.handle, i, ret_channel) < 0)
+		return false;
+	*ret = (struct source){ .socket = ret_channel->socket, .cpu = ret_channel->cpu };
+	return true;
 }
 
 static bool name_as_kernel(const struct view *view, unsigned i, struct source *ret)
 {
 	struct uncore_channel channel;
 
-	if (!describe_channel(view, i, &channel) || !channel.bytes)
+	if (!begin_channel(view, i, &channel, ret) || !channel.bytes)
 		return false;
-	*ret = (struct source){
-		.socket = channel.socket,
-		.cpu = channel.cpu,
-		.bytes = channel.bytes,
-	};
+	ret->bytes = channel.bytes;
 	return set_words(ret, channel.pmu, channel.event);
 }
 
@@ -93,17 +94,13 @@ static bool name_as_libpfm(const struct view *view, unsigned i, struct source *r
 	const struct libpfm_name *name;
 	char pmu[UNCORE_NAME_MAX];
 
-	if (!describe_channel(view, i, &channel))
+	if (!begin_channel(view, i, &channel, ret))
 		return false;
 	name = find_libpfm_name(
 		view->reader.platform, uncore_metric_name(view->reader.handle, channel.metric));
 	if (!name)
 		return false;
-	*ret = (struct source){
-		.socket = channel.socket,
-		.cpu = channel.cpu,
-		.bytes = TRANSFER_BYTES,
-	};
+	ret->bytes = TRANSFER_BYTES;
 	snprintf(pmu, sizeof pmu, "%s%s", name->pmu, number_of(channel.pmu));
 	return set_words(ret, pmu, name->event);
 }
@@ -132,71 +129,40 @@ static bool name_as_uncored(const struct view *view, unsigned i, struct source *
 	return set_words(ret, "uncored", event);
 }
 
-/* --- all kinds --- */
-
-static bool channel_bytes(const struct view *view, unsigned i, uint64_t *ret_bytes)
-{
-	*ret_bytes = view->readout.channels[i].count;
-	return !(view->readout.channels[i].quality & UNCORE_ABSENT);
-}
-
-static bool socket_bytes(const struct view *view, unsigned i, uint64_t *ret_bytes)
-{
-	const struct uncore_sample *sample =
-		&view->readout.samples[i / view->reader.machine.n_metrics];
-	const struct uncore_value *value = &sample->values[i % view->reader.machine.n_metrics];
-
-	*ret_bytes = value->count;
-	return !(value->quality & UNCORE_ABSENT);
-}
-
-static unsigned n_channels(const struct view *view)
-{
-	return view->reader.machine.n_channels;
-}
-
-static unsigned n_values(const struct view *view)
-{
-	return view->reader.machine.n_sockets * view->reader.machine.n_metrics;
-}
-
-static const struct kind {
-	unsigned (*n)(const struct view *view);
-	bool (*describe)(const struct view *view, unsigned i, struct source *ret);
-	bool (*bytes)(const struct view *view, unsigned i, uint64_t *ret_bytes);
-} kinds[] = {
-	{ n_channels, name_as_kernel, channel_bytes },
-	{ n_channels, name_as_libpfm, channel_bytes },
-	{ n_values, name_as_uncored, socket_bytes },
-};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
+/* --- all kinds: channels as the kernel names them, as libpfm4 does, and sockets' metrics --- */
 
 unsigned sources_count(const struct view *view)
 {
-	unsigned n = 0;
+	const struct uncore_machine *machine = &view->reader.machine;
 
-	for (size_t k = 0; k < KINDS; k++)
-		n += kinds[k].n(view);
-	return n;
-}
-
-/* The kind of source *@number, which becomes the number within that kind. */
-static const struct kind *find_kind(const struct view *view, unsigned *number)
-{
-	const struct kind *kind = kinds;
-
-	while (*number >= kind->n(view))
-		*number -= kind++->n(view);
-	return kind;
+	return 2 * machine->n_channels + machine->n_sockets * machine->n_metrics;
 }
 
 bool sources_describe(const struct view *view, unsigned number, struct source *ret)
 {
-	return find_kind(view, &number)->describe(view, number, ret);
+	unsigned n_channels = view->reader.machine.n_channels;
+
+	if (number < n_channels)
+		return name_as_kernel(view, number, ret);
+	if (number < 2 * n_channels)
+		return name_as_libpfm(view, number - n_channels, ret);
+	return name_as_uncored(view, number - 2 * n_channels, ret);
 }
 
 bool sources_bytes(const struct view *view, unsigned number, uint64_t *ret_bytes)
 {
-	return find_kind(view, &number)->bytes(view, number, ret_bytes);
+	const struct uncore_machine *machine = &view->reader.machine;
+	const struct uncore_channel_value *channel;
+	const struct uncore_value *value;
+
+	if (number < 2 * machine->n_channels) {
+		channel = &view->readout.channels[number % machine->n_channels];
+		*ret_bytes = channel->count;
+		return !(channel->quality & UNCORE_ABSENT);
+	}
+	number -= 2 * machine->n_channels;
+	value = &view->readout.samples[number / machine->n_metrics]
+			 .values[number % machine->n_metrics];
+	*ret_bytes = value->count;
+	return !(value->quality & UNCORE_ABSENT);
 }

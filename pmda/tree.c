@@ -4,19 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmda/clusters.h"
 #include "pmda/instances.h"
-#include "pmda/saved.h"
 #include "pmda/sources.h"
 
-static struct tree tree;
+struct tree the_tree;
 
 /* --- counters --- */
 
 static struct counter *find(const char *pmu, const char *event, unsigned cpu)
 {
-	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
-		struct counter *counter = &tree.saved.counters[i];
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++) {
+		struct counter *counter = &the_tree.saved.counters[i];
 
 		if (counter->cpu == cpu && !strcmp(counter->pmu, pmu) &&
 			!strcmp(counter->event, event))
@@ -31,8 +29,8 @@ static void give_number(struct counter *counter)
 	unsigned next_cluster = PERFEVENT_FIRST_CLUSTER, next_item = 0;
 
 	counter->cluster = 0;
-	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
-		const struct counter *other = &tree.saved.counters[i];
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++) {
+		const struct counter *other = &the_tree.saved.counters[i];
 
 		if (other->cluster >= next_cluster)
 			next_cluster = other->cluster + 1;
@@ -63,7 +61,7 @@ static void add_counter(const struct source *source)
 	strcpy(counter.pmu, source->pmu);
 	strcpy(counter.event, source->event);
 	give_number(&counter);
-	tree.saved.counters[tree.saved.n_counters++] = counter;
+	the_tree.saved.counters[the_tree.saved.n_counters++] = counter;
 }
 
 /* The counter of @source on the CPU where it was counted before. */
@@ -79,8 +77,8 @@ static struct counter *find_same(const struct source *source)
  */
 static struct counter *find_moved(const struct source *source)
 {
-	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
-		struct counter *counter = &tree.saved.counters[i];
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++) {
+		struct counter *counter = &the_tree.saved.counters[i];
 
 		if (counter->source < 0 && counter->socket == source->socket &&
 			!strcmp(counter->pmu, source->pmu) &&
@@ -93,16 +91,16 @@ static struct counter *find_moved(const struct source *source)
 /* New counters are added only until the tree is published. */
 static struct counter *add_new(const struct source *source)
 {
-	if (tree.published)
+	if (the_tree.published)
 		return NULL;
 	add_counter(source);
-	return &tree.saved.counters[tree.saved.n_counters - 1];
+	return &the_tree.saved.counters[the_tree.saved.n_counters - 1];
 }
 
 static bool is_found(unsigned source)
 {
-	for (unsigned i = 0; i < tree.saved.n_counters; i++)
-		if (tree.saved.counters[i].source == (int)source)
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
+		if (the_tree.saved.counters[i].source == (int)source)
 			return true;
 	return false;
 }
@@ -115,8 +113,8 @@ static void find_sources(const struct view *view)
 		const struct source *) = { find_same, find_moved, add_new };
 	struct source source;
 
-	for (unsigned i = 0; i < tree.saved.n_counters; i++)
-		tree.saved.counters[i].source = -1;
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
+		the_tree.saved.counters[i].source = -1;
 	for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
 		for (unsigned i = 0; i < sources_count(view); i++) {
 			struct counter *counter = NULL;
@@ -135,10 +133,10 @@ static void forget_ghosts(void)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < tree.saved.n_counters; i++)
-		if (tree.saved.counters[i].source >= 0)
-			tree.saved.counters[n++] = tree.saved.counters[i];
-	tree.saved.n_counters = n;
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
+		if (the_tree.saved.counters[i].source >= 0)
+			the_tree.saved.counters[n++] = the_tree.saved.counters[i];
+	the_tree.saved.n_counters = n;
 }
 
 /* --- following uncored --- */
@@ -146,38 +144,40 @@ static void forget_ghosts(void)
 /* If the agent and uncored are killed together, no more than a minute's counts are lost. */
 static void save(const struct view *view)
 {
-	saved_save(&tree.saved);
-	tree.saved_ns = view->now_ns;
-	tree.unsaved = false;
+	saved_save(&the_tree.saved);
+	the_tree.saved_ns = view->now_ns;
+	the_tree.unsaved = false;
 }
 
 /* uncored was restarted, or the agent was: sources may have other numbers, and may count from 0. */
 static void follow(const struct view *view)
 {
-	struct saved *saved = &tree.saved;
+	struct saved *saved = &the_tree.saved;
 	bool same = !memcmp(
 		saved->generation, view->reader.machine.generation, sizeof saved->generation);
 
-	if (tree.n_connections == view->reader.n_connections)
+	if (the_tree.n_connections == view->reader.n_connections)
 		return;
 	for (unsigned i = 0; i < saved->n_counters && !same; i++)
 		saved->counters[i].base = saved->counters[i].count;
 	find_sources(view);
-	if (!same && !tree.published)
+	if (!same && !the_tree.published)
 		forget_ghosts();
 	memcpy(saved->generation, view->reader.machine.generation, sizeof saved->generation);
-	tree.n_connections = view->reader.n_connections;
+	the_tree.n_connections = view->reader.n_connections;
 	save(view);
 }
 
 /* Everybody may read the file, and so the counts, only if everybody may read from uncored. */
 static void follow_rules(const struct view *view)
 {
-	bool is_public = view_admits_all(view);
+	static const struct uncore_user unknown = { UNCORE_UNKNOWN_USER, UNCORE_UNKNOWN_USER, 0,
+		NULL };
+	bool is_public = view_admits(view, &unknown) == ADMITTED;
 
-	if (!view->is_current || is_public == tree.saved.is_public)
+	if (!view->is_current || is_public == the_tree.saved.is_public)
 		return;
-	tree.saved.is_public = is_public;
+	the_tree.saved.is_public = is_public;
 	save(view);
 }
 
@@ -188,7 +188,7 @@ static void take_count(struct counter *counter, const struct view *view)
 	if (!sources_bytes(view, (unsigned)counter->source, &bytes))
 		return;
 	count = counter->base + bytes / counter->bytes;
-	if (!tree.published)
+	if (!the_tree.published)
 		counter->offered = true;
 	if (count > counter->count)
 		counter->count = count;
@@ -196,11 +196,11 @@ static void take_count(struct counter *counter, const struct view *view)
 
 static void take_counts(const struct view *view)
 {
-	for (unsigned i = 0; i < tree.saved.n_counters; i++)
-		if (tree.saved.counters[i].source >= 0)
-			take_count(&tree.saved.counters[i], view);
-	tree.unsaved = true;
-	if (view->now_ns - tree.saved_ns >= SAVED_EVERY_S * UINT64_C(1000000000))
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
+		if (the_tree.saved.counters[i].source >= 0)
+			take_count(&the_tree.saved.counters[i], view);
+	the_tree.unsaved = true;
+	if (view->now_ns - the_tree.saved_ns >= SAVED_EVERY_S * UINT64_C(1000000000))
 		save(view);
 }
 
@@ -215,36 +215,36 @@ static int compare_cpus(const void *a, const void *b)
 
 static int find_cpu(unsigned cpu)
 {
-	for (unsigned i = 0; i < tree.n_cpus; i++)
-		if (tree.cpus[i].cpu == cpu)
+	for (unsigned i = 0; i < the_tree.n_cpus; i++)
+		if (the_tree.cpus[i].cpu == cpu)
 			return (int)i;
 	return -1;
 }
 
 static void add_cpus(void)
 {
-	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
-		const struct counter *counter = &tree.saved.counters[i];
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++) {
+		const struct counter *counter = &the_tree.saved.counters[i];
 
 		if (counter->offered && find_cpu(counter->cpu) < 0)
-			tree.cpus[tree.n_cpus++].cpu = counter->cpu;
+			the_tree.cpus[the_tree.n_cpus++].cpu = counter->cpu;
 	}
-	qsort(tree.cpus, tree.n_cpus, sizeof *tree.cpus, compare_cpus);
-	for (unsigned i = 0; i < tree.n_cpus; i++) {
-		struct tree_cpu *cpu = &tree.cpus[i];
+	qsort(the_tree.cpus, the_tree.n_cpus, sizeof *the_tree.cpus, compare_cpus);
+	for (unsigned i = 0; i < the_tree.n_cpus; i++) {
+		struct tree_cpu *cpu = &the_tree.cpus[i];
 
 		snprintf(cpu->name, sizeof cpu->name, "cpu%u", cpu->cpu);
-		tree.set[i] = (pmdaInstid){ (int)i, cpu->name };
+		the_tree.set[i] = (pmdaInstid){ (int)i, cpu->name };
 	}
-	instances_indoms[CPUS_INDOM].it_numinst = (int)tree.n_cpus;
-	instances_indoms[CPUS_INDOM].it_set = tree.set;
+	instances_indoms[CPUS_INDOM].it_numinst = (int)the_tree.n_cpus;
+	instances_indoms[CPUS_INDOM].it_set = the_tree.set;
 }
 
 bool tree_is_first(const struct counter *counter)
 {
 	if (!counter->offered)
 		return false;
-	for (const struct counter *c = tree.saved.counters; c < counter; c++)
+	for (const struct counter *c = the_tree.saved.counters; c < counter; c++)
 		if (c->offered && c->cluster == counter->cluster && c->item == counter->item)
 			return false;
 	return true;
@@ -252,39 +252,41 @@ bool tree_is_first(const struct counter *counter)
 
 static bool anything_offered(void)
 {
-	for (unsigned i = 0; i < tree.saved.n_counters; i++)
-		if (tree.saved.counters[i].offered)
+	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
+		if (the_tree.saved.counters[i].offered)
 			return true;
 	return false;
 }
 
 static void publish(void)
 {
-	unsigned n = tree.saved.n_counters;
+	unsigned n = the_tree.saved.n_counters;
 
-	if (tree.published || !anything_offered())
+	if (the_tree.published || !anything_offered())
 		return;
-	tree.cpus = calloc(n, sizeof *tree.cpus);
-	tree.set = calloc(n, sizeof *tree.set);
-	tree.metrics = calloc(n, sizeof *tree.metrics);
-	if (tree.cpus && tree.set && tree.metrics && pmdaTreeCreate(&tree.names) >= 0) {
+	the_tree.cpus = calloc(n, sizeof *the_tree.cpus);
+	the_tree.set = calloc(n, sizeof *the_tree.set);
+	the_tree.metrics = calloc(n, sizeof *the_tree.metrics);
+	if (the_tree.cpus && the_tree.set && the_tree.metrics &&
+		pmdaTreeCreate(&the_tree.names) >= 0) {
 		add_cpus();
-		tree.published = true;
+		the_tree.published = true;
 		return;
 	}
-	free(tree.cpus);
-	free(tree.set);
-	free(tree.metrics);
+	free(the_tree.cpus);
+	free(the_tree.set);
+	free(the_tree.metrics);
 }
 
 static bool load(const struct view *view)
 {
-	if (tree.published || (tree.loaded && tree.n_connections == view->reader.n_connections))
+	if (the_tree.published ||
+		(the_tree.loaded && the_tree.n_connections == view->reader.n_connections))
 		return true;
-	free(tree.saved.counters);
-	tree.loaded = saved_load(&tree.saved, sources_count(view)) == 0;
-	tree.n_connections = 0;
-	return tree.loaded;
+	free(the_tree.saved.counters);
+	the_tree.loaded = saved_load(&the_tree.saved, sources_count(view)) == 0;
+	the_tree.n_connections = 0;
+	return the_tree.loaded;
 }
 
 void tree_update(const struct view *view)
@@ -303,14 +305,9 @@ void tree_update(const struct view *view)
 
 void tree_end(void)
 {
-	if (tree.unsaved)
-		saved_save(&tree.saved);
-	tree.unsaved = false;
-}
-
-const struct tree *tree_get(void)
-{
-	return &tree;
+	if (the_tree.unsaved)
+		saved_save(&the_tree.saved);
+	the_tree.unsaved = false;
 }
 
 const struct counter *tree_find(const struct counter *metric, unsigned cpu)

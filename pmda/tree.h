@@ -31,8 +31,8 @@ struct tree {
 	pmdaNameSpace *names;
 };
 
-/* The one tree of this process. */
-const struct tree *tree_get(void);
+/* The one tree of this process. Only tree.c changes it. */
+extern struct tree the_tree;
 
 /*
  * Updates the tree from the view's snapshot, or from the fact that there is none. Counts need a

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pcp/pmapi.h>
+#include <string.h>
 
 #include "common/clock.h"
 
@@ -91,17 +92,19 @@ static bool try_snapshot(struct view *view, bool with_channels)
 	return r < 0 ? away(view, reader_failure(r)) : there(view);
 }
 
-void view_give_up(struct view *view, const char *reason)
-{
-	reader_close(&view->reader);
-	view->is_current = view->has_channels = away(view, reason);
-}
-
 void view_done(struct view *view)
 {
 	reader_close(&view->reader);
 	readout_done(&view->readout);
 	*view = (struct view){ 0 };
+}
+
+int view_find(const struct view *view, const char *name, const char *unit)
+{
+	const struct uncore *handle = view->reader.handle;
+	int index = uncore_find_metric(handle, name);
+
+	return index < 0 || strcmp(uncore_metric_unit(handle, (uint32_t)index), unit) ? -1 : index;
 }
 
 /* An older uncored does not tell its rules: everybody is admitted then, as by an older agent. */
@@ -112,14 +115,6 @@ enum admission view_admits(const struct view *view, const struct uncore_user *us
 	if (r == -EACCES)
 		return REFUSED;
 	return r >= 0 || r == -EOPNOTSUPP ? ADMITTED : UNDECIDED;
-}
-
-bool view_admits_all(const struct view *view)
-{
-	static const struct uncore_user unknown = { UNCORE_UNKNOWN_USER, UNCORE_UNKNOWN_USER, 0,
-		NULL };
-
-	return view_admits(view, &unknown) == ADMITTED;
 }
 
 uint64_t view_age_ns(const struct view *view)

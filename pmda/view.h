@@ -44,18 +44,15 @@ struct view {
  */
 bool view_refresh(struct view *view, bool with_channels);
 
+/* The index of the metric @name on this machine; -1: it has none in @unit. */
+int view_find(const struct view *view, const char *name, const char *unit);
+
 /* May @user be told the snapshot? REFUSED: uncore_error_text() says why not. UNDECIDED: there is no
  * snapshot to decide by. */
 enum admission view_admits(const struct view *view, const struct uncore_user *user);
 
-/* May everybody be told the snapshot? */
-bool view_admits_all(const struct view *view);
-
 /* The time since the last view_refresh(). */
 uint64_t view_age_ns(const struct view *view);
-
-/* Ends a connection that the agent cannot use, and takes @reason as .reason. */
-void view_give_up(struct view *view, const char *reason);
 
 /* Ends the connection, for good. */
 void view_done(struct view *view);

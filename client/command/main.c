@@ -12,16 +12,11 @@
 static int command_help(int argc, char **argv);
 static int command_version(int argc, char **argv);
 
-/* A build without json-c, or without hwloc, leaves out the commands that need it. */
-#if UNCORE_WITH_JSON
-#define WITH_JSON(command) command
-#else
-#define WITH_JSON(command) NULL
-#endif
+/* A build without hwloc leaves out the command that needs it. */
 #if UNCORE_WITH_VALIDATE
-#define WITH_JSON_AND_HWLOC(command) command
+#define WITH_HWLOC(command) command
 #else
-#define WITH_JSON_AND_HWLOC(command) NULL
+#define WITH_HWLOC(command) NULL
 #endif
 
 static const struct {
@@ -29,24 +24,22 @@ static const struct {
 	int (*run)(int argc, char **argv); /* NULL: the build leaves it out */
 } commands[] = {
 	{ &stat_table, command_stat },
-	{ &run_table, WITH_JSON(command_run) },
-	{ &info_table, WITH_JSON(command_info) },
-	{ &report_table, WITH_JSON(command_report) },
-	{ &validate_table, WITH_JSON_AND_HWLOC(command_validate) },
+	{ &top_table, command_top },
+	{ &list_table, command_list },
+	{ &compare_table, command_compare },
+	{ &check_table, command_check },
+	{ &run_table, command_run },
+	{ &info_table, command_info },
+	{ &report_table, command_report },
+	{ &tiers_table, command_tiers },
+	{ &trace_table, command_trace },
+	{ &validate_table, WITH_HWLOC(command_validate) },
 	{ &export_table, command_export },
-	{ &job_table, WITH_JSON(command_job) },
-	{ &owner_table, WITH_JSON(command_owner) },
+	{ &job_table, command_job },
+	{ &owner_table, command_owner },
 	{ &help_table, command_help },
 	{ &version_table, command_version },
 };
-
-static bool is_here(const struct option_table *table)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i].table == table)
-			return commands[i].run;
-	return true; /* a subcommand of one that is here */
-}
 
 /* The table without the commands that this build leaves out. */
 static const struct option_table *what_is_here(void)
@@ -67,9 +60,9 @@ static const struct option_table *what_is_here(void)
 static int say_left_out(const struct option_table *table)
 {
 	fprintf(stderr,
-		"uncore: this build does not have `%s`, which needs %s. Use the uncore of the "
-		"node, or build it with %s.\n",
-		table->command, table->needs, table->needs);
+		"uncore: this build does not have `%s`, which needs hwloc. Use the uncore of the "
+		"node, or build it with hwloc.\n",
+		table->command);
 	return EXIT_USAGE;
 }
 
@@ -87,8 +80,6 @@ static int command_help(int argc, char **argv)
 
 		if (!next)
 			return option_no_subcommand(table, argv[optind]);
-		if (!is_here(next))
-			return say_left_out(next);
 		table = next;
 	}
 	option_help(stdout, table == &uncore_table ? what_is_here() : table);
@@ -112,8 +103,23 @@ static int command_version(int argc, char **argv)
 
 /* --- the command --- */
 
+/* Words of other tools. */
+static const struct {
+	const char *word, *say;
+} elsewhere[] = {
+	{ "record", "uncore run -- COMMAND" },
+	{ "events", "uncore list" },
+	{ "metrics", "uncore list" },
+	{ "status", "uncore info" },
+	{ "diff", "uncore compare" },
+};
+
 static int refuse(const char *word)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
+		if (strcmp(word, elsewhere[i].word) == 0)
+			return option_complain(&uncore_table, "unknown command %s; say `%s`", word,
+				elsewhere[i].say);
 	return option_near_subcommand(&uncore_table, word)
 		       ? option_no_subcommand(&uncore_table, word)
 		       : option_complain(&uncore_table,
@@ -132,11 +138,24 @@ static int call(int argc, char **argv)
 	return refuse(*argv);
 }
 
+/* Is @word an option like -I, which only `uncore stat` has? */
+static bool is_for_stat(const char *word)
+{
+	for (size_t i = 0; i < stat_table.n_rows; i++)
+		if (word[0] == '-' && word[1] && word[1] == stat_table.rows[i].letter)
+			return true;
+	return false;
+}
+
 static int run(int argc, char **argv)
 {
 	const struct option_table *here = what_is_here();
 	bool version = false;
-	int status = option_parse(here, argc, argv, &version, NULL);
+	int status = argc > 1 && is_for_stat(argv[1])
+			     ? option_complain(here,
+				       "%s is an option of another command; say `uncore stat %s`",
+				       argv[1], argv[1])
+			     : option_parse(here, argc, argv, &version, NULL);
 
 	if (status >= 0)
 		return status;

@@ -18,9 +18,15 @@ const struct option_table version_table = {
 
 static const struct option_table *const subcommands[] = {
 	&stat_table,
+	&top_table,
+	&list_table,
+	&compare_table,
+	&check_table,
 	&run_table,
 	&info_table,
 	&report_table,
+	&tiers_table,
+	&trace_table,
 	&validate_table,
 	&export_table,
 	&job_table,

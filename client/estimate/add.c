@@ -81,10 +81,10 @@ static void mend(const struct estimate *estimate)
 	if (busy <= ESTIMATE_BLOCKS) {
 		double rows = sums_block(estimate, busy - 1)->rows;
 
-		header->counts.lost += rows >= 0 && rows < 1e15 ? (uint64_t)rows + 1 : 1;
+		header->lost += rows >= 0 && rows < 1e15 ? (uint64_t)rows + 1 : 1;
 		clear_blocks(estimate, busy - 1, busy);
 	} else {
-		header->counts.lost = header->counts.rows;
+		header->lost = header->rows;
 		header->current = 0;
 		clear_blocks(estimate, 0, ESTIMATE_BLOCKS);
 	}
@@ -104,21 +104,28 @@ static void add_blocks(const struct estimate *estimate, struct sums_block *to,
 	close_block(to, begun_s);
 }
 
+/* Where rows are longer than blocks, the next blocks are as long as those that are there then. Else
+ * blocks would differ more and more, and each few rows would merge all of them. */
 static void merge(const struct estimate *estimate)
 {
 	struct sums_header *header = sums_header(estimate);
+	const uint32_t n = ESTIMATE_BLOCKS / 2;
+	double mean_s = 0;
 
 	set_busy(estimate, SUMS_MERGING);
-	for (uint32_t i = 0; i < ESTIMATE_BLOCKS / 2; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		add_blocks(estimate, sums_block(estimate, i), sums_block(estimate, 2 * i),
 			sums_block(estimate, 2 * i + 1));
-	clear_blocks(estimate, ESTIMATE_BLOCKS / 2, ESTIMATE_BLOCKS);
-	header->block_s *= 2;
+		mean_s += sums_block(estimate, i)->dt_s / n;
+	}
+	clear_blocks(estimate, n, ESTIMATE_BLOCKS);
+	header->block_s = mean_s >= 4 * header->block_s ? mean_s : 2 * header->block_s;
 	header->current = ESTIMATE_BLOCKS / 2;
 	set_busy(estimate, 0);
 }
 
-/* The block for the next row. */
+/* The block for the next row. Loads are rough, and learning them reads all blocks, so that is done
+ * when there are twice as many blocks. */
 static uint32_t advance(const struct estimate *estimate)
 {
 	struct sums_header *header = sums_header(estimate);
@@ -134,7 +141,8 @@ static uint32_t advance(const struct estimate *estimate)
 		header->current = current + 1;
 	else
 		merge(estimate);
-	loads_learn(estimate);
+	if (!(header->current & (header->current - 1)))
+		loads_learn(estimate);
 	return current + 1 < ESTIMATE_BLOCKS ? current + 1 : ESTIMATE_BLOCKS / 2;
 }
 
@@ -173,8 +181,16 @@ static bool row_is_valid(const struct estimate *estimate, const struct estimate_
 	return true;
 }
 
-/* Fills the row. Returns the time in regions that have no column. */
-static uint64_t design_fill(const struct estimate_row *row, struct design *ret)
+static void put_edges(struct design *design, const struct estimate_share *share)
+{
+	if (share->region >= ESTIMATE_EDGES_MAX)
+		return;
+	put(design, ESTIMATE_ENTRIES + share->region, share->n_entries);
+	put(design, ESTIMATE_EXITS + share->region, share->n_exits);
+}
+
+/* Time in regions that have no column is outside. */
+static void design_fill(const struct estimate_row *row, struct design *ret)
 {
 	double dt_s = (double)row->dt_ns / 1e9;
 	uint64_t beyond_ns = 0;
@@ -186,11 +202,11 @@ static uint64_t design_fill(const struct estimate_row *row, struct design *ret)
 			put(ret, row->shares[i].region, time_s);
 		else
 			beyond_ns += row->shares[i].time_ns;
+		put_edges(ret, &row->shares[i]);
 	}
 	put(ret, ESTIMATE_OUTSIDE, ((double)row->outside_ns + (double)beyond_ns) / 1e9);
 	put(ret, ESTIMATE_WALL, dt_s);
 	ret->weight = 1 / (dt_s + (double)row->t0_ns / 1e9);
-	return beyond_ns;
 }
 
 /* The load of a row. 0 while the loads are not known. */
@@ -201,7 +217,7 @@ static double load_of(const struct design *design, const struct sums_loads *load
 	for (uint32_t i = 0; i < design->n_columns; i++) {
 		uint32_t column = design->columns[i];
 
-		if (column < ESTIMATE_WALL)
+		if (sums_is_time(column))
 			load_s += loads->loads[column] * design->time_s[column];
 	}
 	return load_s / design->time_s[ESTIMATE_WALL];
@@ -252,14 +268,11 @@ static void add_columns(struct sums_block *block, const struct design *design)
 	block->dt_s += design->time_s[ESTIMATE_WALL];
 }
 
-static void count_row(
-	const struct estimate *estimate, const struct estimate_row *row, uint64_t beyond_ns)
+static void count_row(const struct estimate *estimate, const struct estimate_row *row)
 {
 	struct sums_header *header = sums_header(estimate);
 
-	header->counts.rows++;
-	header->counts.beyond_rows += beyond_ns > 0;
-	header->counts.beyond_ns += beyond_ns;
+	header->rows++;
 	if (!row->n_threads)
 		return;
 	if (!header->n_threads_least || row->n_threads < header->n_threads_least)
@@ -273,17 +286,14 @@ int estimate_add(const struct estimate *estimate, const struct estimate_row *row
 	uint32_t n_series = estimate->n_sockets * estimate->n_metrics, index;
 	struct design design = { 0 };
 	struct sums_block *block;
-	uint64_t beyond_ns;
 
-	if (!row_is_valid(estimate, row)) {
-		estimate_drop(estimate, ESTIMATE_DROPPED_INVALID);
+	if (!row_is_valid(estimate, row))
 		return -EINVAL;
-	}
 	mend(estimate);
 	index = advance(estimate);
 	if (index >= ESTIMATE_BLOCKS)
 		return -EBADMSG;
-	beyond_ns = design_fill(row, &design);
+	design_fill(row, &design);
 	block = sums_block(estimate, index);
 	set_busy(estimate, 1 + index);
 	add_columns(block, &design);
@@ -297,7 +307,7 @@ int estimate_add(const struct estimate *estimate, const struct estimate_row *row
 		write_in_order();
 		block->series[i].dt_s += design.time_s[ESTIMATE_WALL];
 	}
-	count_row(estimate, row, beyond_ns);
+	count_row(estimate, row);
 	set_busy(estimate, 0);
 	return 0;
 }

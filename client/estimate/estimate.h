@@ -4,7 +4,8 @@
  *
  * The model. Between two readings, dt apart,
  *
- *     bytes = sum over regions r of rate_r x T_r  +  rate_out x T_out  (+ rate_wall x dt)  + error
+ *     bytes = sum over regions r of (rate_r x T_r  [+ a_r x entries_r + b_r x exits_r])
+ *             + rate_out x T_out  (+ rate_wall x dt)  + error
  *
  * where T_r are passage-seconds: threads x time inside r. At each moment each thread of each member
  * is in one region, the innermost, or outside of all. So the T of an interval add up to threads x
@@ -13,10 +14,15 @@
  * not known. Intervals are at least 20 times longer than t0, so t0 matters only in those that the
  * begin or end of a region cuts short.
  *
- * Traffic of others (background) that is constant in time is shared out evenly over the
- * passage-seconds of an interval, including those outside, as long as the number of threads is
- * constant. A region's estimate then includes its share of the background, as its exact value does.
- * If the number of threads varied enough, the column of the wall time takes the background up.
+ * Two models are fitted: with the time alone, and with entries and exits, which take up what a
+ * passage moves at its begin and end. The one that predicts each block better from all others is
+ * used. Unless it is better by 3 standard errors, the distance to the other one is an error of the
+ * model.
+ *
+ * Traffic while threads are outside may be theirs, or a background that is constant in time. With a
+ * constant number of threads nothing tells which, because the T add up to threads x dt. So an
+ * estimate takes half of a region's share of it, and the other half is an error of the model. If
+ * the number of threads varied enough, the column of the wall time takes the background up.
  *
  * The solution. Columns are scaled to length 1, and a ridge of 1e-10 keeps equal columns solvable.
  *   - A rate is not negative: non-negative least squares on the normal equations (C. L. Lawson and
@@ -28,8 +34,7 @@
  *     1000 is their condition index of 30. Times the share of the column's square that is not
  *     constant in time, the element is the inflation. (The inflation about 0 would be over 30 for
  *     most regions of 32 ranks, whose T hardly vary, though estimates and errors are good.) The
- *     elements off the diagonal show a region's partners. The sum of such a group is well known,
- *     even if its parts are not.
+ *     elements off the diagonal show a region's partners.
  *   - Errors come from the jackknife, which deletes one block of time at a time (B. Efron, The
  *     Jackknife, the Bootstrap and Other Resampling Plans, 1982, chapter 3): error^2 = (g - 1) / g
  *     x sum of (rate without block j - rate)^2 over g blocks, with the rates at 0 held there. With
@@ -40,12 +45,14 @@
  *     region with time in fewer than 8 blocks has no error.
  *   - A region is not steady if its rates in the halves of the run differ by over 3 errors and over
  *     10 %.
- *   - Rates are not additive if all change with the load, as at a saturated controller. The test
- *     adds one column, the square of the load: the rates are not additive if it takes over 3 errors
- *     and over 3 % of the bytes (J. B. Ramsey, Tests for specification errors, J. R. Stat. Soc. B
- *     31, 1969). The load is what the threads inside each region seemed to move in earlier
- *     readings. The error of a rate does not include this effect: the estimates of a saturated
- *     socket are off by many errors.
+ *   - Rates are not additive if all change with the load, as at a saturated controller. The error
+ *     of a rate does not include that, and it often hides in the noise. So a doubt is enough: rates
+ *     are additive only if they explain 98 % of the variance, and if one more column, the square of
+ *     the load, takes away 3 % of the bytes at most, with 2 errors (J. B. Ramsey, Tests for
+ *     specification errors, J. R. Stat. Soc. B 31, 1969). The load is what the threads inside each
+ *     region seemed to move in earlier readings. The medians of what each block says are used, so
+ *     that a machine that stood still for a moment raises no doubt. What passages move at their
+ *     begin and end does not depend on the load: if it is 70 % of the bytes, there is no test.
  *
  * The sums are plain memory without pointers, which may be shared. Zeroes are empty sums, and any
  * bytes are safe. One writer at a time adds. If it dies meanwhile, the next writer drops the block
@@ -53,9 +60,9 @@
  * on after another has taken its place: it spoils blocks, and these are not used. Readers copy the
  * sums.
  *
- * Their size: 16 blocks of 66 x 67 / 2 products of columns, and of 139 numbers for each socket and
- * metric: 0.53 MB for 2 sockets of 6 metrics, at most 5 MB. A block of time begins as 1 ms. When
- * all are filled, neighbours are merged, so that 8 to 16 blocks hold a run of any length.
+ * Their size: 16 blocks of 130 x 131 / 2 products of columns, and of 267 numbers for each socket
+ * and metric: 1.6 MB for 2 sockets of 6 metrics, at most 10 MB. A block of time begins as 1 ms.
+ * When all are filled, neighbours are merged, so that 8 to 16 blocks hold a run of any length.
  *
  * Use separate sums for each socket if the sockets are read at different moments, or if passages
  * should count only on the socket where they ran.
@@ -68,14 +75,16 @@
 
 enum {
 	ESTIMATE_REGIONS_MAX = 64,
-	/* columns of a result, after the regions */
-	ESTIMATE_OUTSIDE = ESTIMATE_REGIONS_MAX,
+	ESTIMATE_EDGES_MAX = 32, /* regions with columns of entries and exits */
+	/* columns, after the times of the regions */
+	ESTIMATE_ENTRIES = ESTIMATE_REGIONS_MAX,
+	ESTIMATE_EXITS = ESTIMATE_ENTRIES + ESTIMATE_EDGES_MAX,
+	ESTIMATE_OUTSIDE = ESTIMATE_EXITS + ESTIMATE_EDGES_MAX,
 	ESTIMATE_WALL,
 	ESTIMATE_COLUMNS,
 
 	ESTIMATE_BLOCKS = 16,
-	ESTIMATE_BLOCKS_MIN = 8, /* for an error */
-	ESTIMATE_GROUPS_MAX = ESTIMATE_COLUMNS / 2,
+	ESTIMATE_BLOCKS_MIN = 8,   /* for an error */
 	ESTIMATE_SERIES_MAX = 256, /* sockets x metrics */
 };
 
@@ -86,10 +95,11 @@ struct estimate {
 	uint32_t n_metrics;
 };
 
-/* Time of all threads inside one region during one interval. */
+/* All threads inside one region during one interval. */
 struct estimate_share {
 	uint32_t region; /* at least ESTIMATE_REGIONS_MAX: no column, counts as outside */
 	uint64_t time_ns;
+	uint32_t n_entries, n_exits;
 };
 
 /* What happened between two readings. */
@@ -104,49 +114,24 @@ struct estimate_row {
 	const double *bytes;
 };
 
-/* Why an interval was not added. */
-enum estimate_dropped {
-	ESTIMATE_DROPPED_GENERATION,
-	ESTIMATE_DROPPED_DEATH,
-	ESTIMATE_DROPPED_INVALID,
-	ESTIMATE_DROPPED_REASONS,
-};
-
-struct estimate_counts {
-	uint64_t rows;
-	uint64_t dropped[ESTIMATE_DROPPED_REASONS];
-	uint64_t lost;        /* rows that were lost because a writer died */
-	uint64_t beyond_rows; /* rows with regions that have no column */
-	uint64_t beyond_ns;   /* passage time in regions that have no column */
-};
-
 enum estimate_state {
 	ESTIMATE_NO_DATA, /* no time */
 	ESTIMATE_KNOWN,
-	ESTIMATE_BOUND,        /* the rate is between 0 and .rate_bound */
-	ESTIMATE_NOT_SEPARABLE /* no rate: see the group */
+	ESTIMATE_BOUND,        /* the rate is between 0 and 2 .rate_error */
+	ESTIMATE_NOT_SEPARABLE /* no rate: another region has the same time, or nearly */
 };
 
 /* NAN: not known. An error is NAN if fewer than ESTIMATE_BLOCKS_MIN blocks have time. */
 struct estimate_value {
 	enum estimate_state state;
 	bool not_steady;
-	uint32_t group;   /* when not separable */
-	double time_s;    /* passage-seconds in the blocks used; of ESTIMATE_WALL: seconds */
-	double inflation; /* of the variance by other columns; about 1: none */
-	double rate;      /* per passage-second */
+	double time_s; /* passage-seconds in the blocks used; of ESTIMATE_WALL: seconds */
+	double rate;   /* per passage-second */
 	double rate_error;
-	double rate_bound; /* when a bound; also NAN without an error */
-	double bytes;      /* rate x time_s */
+	double bytes; /* rate x time_s, and what its entries and exits moved */
 	double bytes_error;
-	double halves[2]; /* the rate in each half of the run */
-};
-
-/* Columns that are not separable. */
-struct estimate_group {
-	uint32_t n_columns;
-	uint8_t columns[ESTIMATE_COLUMNS];
-	struct estimate_value sum; /* .rate is per passage-second of all; never a bound */
+	double model_error; /* what another model would say otherwise */
+	double halves[2];   /* the rate in each half of the run */
 };
 
 /* Of one metric on one socket. */
@@ -155,18 +140,26 @@ struct estimate_result {
 	uint32_t n_spoilt; /* not used: a reading lacks this metric, or numbers are out of range */
 	double rows;
 	double dt_s;
-	double bytes;   /* measured, in the blocks used */
-	double miss;    /* (bytes by the estimates - bytes) / bytes */
-	double r2;      /* 1: explains all; 0: no better than a constant rate in wall time */
-	double crowd;   /* share of the bytes that follows the square of the load */
+	double bytes; /* measured, in the blocks used */
+	double r2;    /* 1: explains all; 0: no better than a constant rate in wall time */
+	double crowd; /* share of the bytes that follows the square of the load */
+	double crowd_error;
+	bool has_edges; /* the model with entries and exits was better */
 	bool has_wall;  /* the number of threads varied enough */
-	bool no_errors; /* fewer than ESTIMATE_BLOCKS_MIN blocks */
 	bool not_steady;
-	bool not_additive;
-	uint32_t n_groups;
-	struct estimate_group groups[ESTIMATE_GROUPS_MAX];
+	bool is_additive; /* proved: what each region moves does not depend on the others */
 	struct estimate_value values[ESTIMATE_COLUMNS];
 };
+
+/* The region that a column belongs to; ESTIMATE_OUTSIDE and ESTIMATE_WALL are their own. */
+static inline uint32_t estimate_region_of(uint32_t column)
+{
+	if (column >= ESTIMATE_OUTSIDE)
+		return column;
+	if (column >= ESTIMATE_EXITS)
+		return column - ESTIMATE_EXITS;
+	return column >= ESTIMATE_ENTRIES ? column - ESTIMATE_ENTRIES : column;
+}
 
 /* The size of the sums. 0: there are over ESTIMATE_SERIES_MAX series, or none. */
 size_t estimate_bytes(uint32_t n_sockets, uint32_t n_metrics);
@@ -174,19 +167,18 @@ size_t estimate_bytes(uint32_t n_sockets, uint32_t n_metrics);
 /*
  * Adds one interval. It touches only columns that have time in it: 0.6 us for 5 regions and 12
  * series, 5 us for 64 regions; 0.2 ms at the end of a block. 0; -EINVAL: no time, or values out of
- * range: counted, but not added; -EBADMSG: the sums are corrupt.
+ * range; -EBADMSG: the sums are corrupt.
  */
 int estimate_add(const struct estimate *estimate, const struct estimate_row *row);
 
-/* Counts an interval that the caller has dropped. */
-void estimate_drop(const struct estimate *estimate, enum estimate_dropped why);
-
-void estimate_count(const struct estimate *estimate, struct estimate_counts *ret);
-
 /*
- * Solves for the rates. Takes milliseconds with 64 regions, and 0.5 MB, which it frees. 0;
+ * Solves for the rates. Takes 10 ms with 5 regions, and 5 MB, which it frees. 0;
  * -ENODATA: nothing was added, or every block is spoilt; -EAGAIN: blocks are being merged, or their
  * writer died doing so; -EBADMSG: the sums are corrupt; -ENOMEM; -EINVAL.
  */
 int estimate_solve(const struct estimate *estimate, uint32_t socket, uint32_t metric,
 	struct estimate_result *ret);
+
+/* The same with the model of @like, for a part of what @like is the sum of. */
+int estimate_solve_like(const struct estimate *estimate, uint32_t socket, uint32_t metric,
+	const struct estimate_result *like, struct estimate_result *ret);

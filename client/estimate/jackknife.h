@@ -19,9 +19,22 @@ double jackknife_sum(const struct model *model, const double *weights, const dou
 double jackknife_error(
 	const struct model *model, const struct jackknife *jackknife, const double *weights);
 
+/* The median. Sorts @values. @n is not 0. */
+double jackknife_middle(double *values, uint32_t n);
+
+/* As jackknife_sum(), and its error, by medians: a few blocks in which the machine stood still do
+ * not matter. */
+double jackknife_median(const struct model *model, const struct jackknife *jackknife,
+	const double *weights, double *ret_error);
+
 /* The factor that stretches an error with @freedom degrees of freedom: 4 errors are then exceeded
  * as rarely as in a normal distribution. */
 double jackknife_stretch(double freedom);
 
 /* The blocks of the first half of the time. */
 uint32_t jackknife_half(const struct model *model);
+
+/* By how many standard errors the model @full predicts each block better from all others. Both have
+ * the same usable blocks. */
+double jackknife_advantage(const struct model *simple, const struct jackknife *simple_run,
+	const struct model *full, const struct jackknife *full_run);

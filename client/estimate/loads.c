@@ -31,7 +31,7 @@ static void pool(const struct estimate *estimate, struct pooled *ret)
 		for (uint32_t k = 0; k < SUMS_GRAM; k++)
 			ret->gram[k] += block->gram[k];
 		for (uint32_t i = 0; i < ESTIMATE_WALL; i++)
-			ret->time_s += block->time_s[i];
+			ret->time_s += sums_is_time(i) ? block->time_s[i] : 0;
 		ret->rows += block->rows;
 	}
 }
@@ -41,7 +41,7 @@ static uint32_t n_columns(const struct pooled *pooled)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < ESTIMATE_WALL; i++)
-		n += pooled->gram[sums_at(i, i)] > 0;
+		n += sums_is_time(i) && pooled->gram[sums_at(i, i)] > 0;
 	return n;
 }
 
@@ -88,7 +88,8 @@ static void learn_series(
 	if (!(bytes > 0) || !(pooled->time_s > 0))
 		return;
 	for (uint32_t i = 0; i < ESTIMATE_WALL; i++)
-		to->loads[i] = load_of(pooled, products, i, bytes / pooled->time_s);
+		to->loads[i] =
+			sums_is_time(i) ? load_of(pooled, products, i, bytes / pooled->time_s) : 0;
 	to->square = mean_square(pooled, to->loads);
 }
 

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/estimate/nonnegative.h"
-
 static const double ridge = 1e-10;      /* far above rounding errors, far below relevant values */
 static const double number_max = 1e100; /* so that products of sums stay finite */
 
@@ -76,8 +74,6 @@ static int load(struct model *model, const struct estimate *estimate, uint32_t i
 
 static void add_up(struct model *model)
 {
-	double wall = 0, walls = 0;
-
 	for (uint32_t i = 0; i < ESTIMATE_BLOCKS; i++) {
 		const struct model_block *block = &model->blocks[i];
 
@@ -86,11 +82,7 @@ static void add_up(struct model *model)
 		model->rows += block->rows;
 		model->dt_s += block->dt_s;
 		model->bytes += block->bytes;
-		model->squares += block->squares;
-		wall += block->products[ESTIMATE_WALL];
-		walls += block->gram[sums_at(ESTIMATE_WALL, ESTIMATE_WALL)];
 	}
-	model->wall_squares = walls > 0 ? model->squares - wall * wall / walls : 0;
 }
 
 /* --- columns --- */
@@ -130,7 +122,8 @@ static void take_columns(struct model *model, bool with_wall)
 {
 	model->n_all = 0;
 	for (uint32_t i = 0; i <= ESTIMATE_OUTSIDE; i++)
-		take_column(model, i);
+		if (model->has_edges || sums_is_time(i))
+			take_column(model, i);
 	if (with_wall)
 		take_column(model, ESTIMATE_WALL);
 	model->n = model->n_all;
@@ -173,25 +166,14 @@ static int choose_columns(struct model *model)
 			return -ENODATA;
 		pool(model, model->usable);
 		model->separation.n = model->n;
-		r = separate(&model->gram, model->spread, &model->factor, &model->separation);
+		r = separate(&model->gram, model->spread, model->columns, &model->factor,
+			&model->separation);
 		wall = model->n - 1;
 		if (r < 0 || !varied || model->columns[wall] != ESTIMATE_WALL ||
-			!model->separation.group[wall])
+			!model->separation.is_bound[wall])
 			return r;
 		varied = false;
 	}
-}
-
-static double residual(const struct model *model)
-{
-	double sum = model->squares;
-
-	for (uint32_t i = 0; i < model->n; i++) {
-		sum -= 2 * model->x[i] * model->products[i];
-		for (uint32_t k = 0; k < model->n; k++)
-			sum += model->x[i] * model->x[k] * model->gram.at[i][k];
-	}
-	return fmax(sum, 0);
 }
 
 int model_make(const struct estimate *estimate, uint32_t index, struct model *model)
@@ -204,10 +186,7 @@ int model_make(const struct estimate *estimate, uint32_t index, struct model *mo
 	r = choose_columns(model);
 	if (r < 0)
 		return r;
-	r = nonnegative_solve(&model->gram, model->products, model->n, model->x, model->is_free);
-	if (r >= 0)
-		model->residual = residual(model);
-	return r;
+	return nonnegative_solve(&model->gram, model->products, model->n, model->x, model->is_free);
 }
 
 int model_fit(struct model *model, uint32_t mask, double *ret)
@@ -223,4 +202,29 @@ int model_fit(struct model *model, uint32_t mask, double *ret)
 		if (!model->is_free[i])
 			ret[i] = factor_let_in(&model->gram, &model->factor, model->products, i);
 	return 0;
+}
+
+double model_miss(const struct model *model, uint32_t block, const double *coefficients)
+{
+	const struct model_block *sums = &model->blocks[block];
+	double scaled[MODEL_COLUMNS] = { 0 }, miss = sums->squares;
+
+	for (uint32_t i = 0; i < model->n; i++)
+		if (model->is_free[i])
+			scaled[i] = coefficients[i] * model->scale[i];
+	for (uint32_t i = 0; i < model->n; i++) {
+		miss -= 2 * scaled[i] * sums->products[model->columns[i]];
+		for (uint32_t k = 0; k < model->n; k++)
+			miss += scaled[i] * scaled[k] *
+				sums->gram[sums_at(model->columns[i], model->columns[k])];
+	}
+	return miss;
+}
+
+double model_spread(const struct model *model, uint32_t block)
+{
+	const struct model_block *sums = &model->blocks[block];
+	const double wall = sums->products[ESTIMATE_WALL];
+
+	return sums->squares - wall * wall / sums->gram[sums_at(ESTIMATE_WALL, ESTIMATE_WALL)];
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "client/estimate/separate.h"
+#include "client/estimate/symmetric.h"
 
 enum {
 	MODEL_CROWD = SUMS_COLUMNS,
@@ -25,6 +25,7 @@ struct model_block {
 };
 
 struct model {
+	bool has_edges;  /* columns of entries and exits */
 	uint32_t usable; /* blocks */
 	uint32_t n_spoilt;
 	struct sums_header header;
@@ -42,7 +43,7 @@ struct model {
 	bool is_free[MODEL_COLUMNS]; /* not held at 0 */
 
 	/* of all usable blocks */
-	double rows, dt_s, bytes, squares, residual, wall_squares;
+	double rows, dt_s, bytes;
 
 	/* of the set of blocks that was pooled last */
 	struct symmetric gram;
@@ -50,8 +51,15 @@ struct model {
 	struct factor factor;
 };
 
-/* @model must be all zeroes. Errors as estimate_solve(). */
+/* @model must be all zeroes but for .has_edges. Errors as estimate_solve(). */
 int model_make(const struct estimate *estimate, uint32_t index, struct model *model);
+
+/* The squared error of @coefficients, which are scaled, in one block. Those held at 0 count as 0.
+ */
+double model_miss(const struct model *model, uint32_t block, const double *coefficients);
+
+/* The squared error of a constant rate in one block. */
+double model_spread(const struct model *model, uint32_t block);
 
 /*
  * Fits scaled coefficients of all columns to the blocks @mask by least squares: the free columns

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/estimate/nonnegative.h"
+#include "client/estimate/symmetric.h"
 
 #include <errno.h>
 #include <math.h>

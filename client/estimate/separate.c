@@ -4,7 +4,7 @@
  * of a column that is not separable shows its partners. With several equal columns the covariances
  * are equal. With columns of an unrelated pair they are 0. Eigenvectors would mix two such pairs.
  */
-#include "client/estimate/separate.h"
+#include "client/estimate/symmetric.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,47 +13,20 @@ static const double inflation_max = 30;
 static const double condition_max = 1000;
 static const double partner_share = 0.3; /* of the largest covariance in a row */
 
-static void unite(struct separation *separation, uint32_t a, uint32_t b)
+/* @row: the column's row of the inverse. Columns of the same region may be bound to each other. */
+static void find_partners(
+	struct separation *separation, uint32_t column, const double *row, const uint8_t *columns)
 {
-	uint32_t from = separation->group[b], to = separation->group[a];
-
-	if (from == to)
-		return;
-	if (!from)
-		separation->group[b] = to;
-	for (uint32_t i = 0; from && i < separation->n; i++)
-		if (separation->group[i] == from)
-			separation->group[i] = to;
-}
-
-/* @row: the column's row of the inverse. */
-static void find_partners(struct separation *separation, uint32_t column, const double *row)
-{
-	uint32_t n = separation->n;
+	const uint32_t region = estimate_region_of(columns[column]);
 	double largest = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < separation->n; i++)
 		if (i != column)
 			largest = fmax(largest, fabs(row[i]));
-	if (!separation->group[column])
-		separation->group[column] = 1 + column;
-	for (uint32_t i = 0; i < n; i++)
-		if (i != column && fabs(row[i]) >= partner_share * largest)
-			unite(separation, column, i);
-}
-
-/* Replaces the names of groups, which are columns so far, by numbers. */
-static void number_groups(struct separation *separation)
-{
-	uint32_t numbers[SYMMETRIC_MAX + 1] = { 0 };
-
-	for (uint32_t i = 0; i < separation->n; i++) {
-		uint32_t name = separation->group[i];
-
-		if (name && !numbers[name])
-			numbers[name] = ++separation->n_groups;
-		separation->group[i] = numbers[name];
-	}
+	for (uint32_t i = 0; i < separation->n; i++)
+		if (estimate_region_of(columns[i]) != region &&
+			fabs(row[i]) >= partner_share * largest)
+			separation->is_bound[i] = separation->is_bound[column] = true;
 }
 
 static bool are_finite(const double *numbers, uint32_t n)
@@ -64,8 +37,8 @@ static bool are_finite(const double *numbers, uint32_t n)
 	return true;
 }
 
-int separate(const struct symmetric *gram, const double *spread, struct factor *scratch,
-	struct separation *ret)
+int separate(const struct symmetric *gram, const double *spread, const uint8_t *columns,
+	struct factor *scratch, struct separation *ret)
 {
 	bool in[SYMMETRIC_MAX] = { false };
 	double unit[SYMMETRIC_MAX] = { 0 }, row[SYMMETRIC_MAX];
@@ -84,10 +57,8 @@ int separate(const struct symmetric *gram, const double *spread, struct factor *
 		unit[i] = 0;
 		if (!are_finite(row, n))
 			return -EBADMSG;
-		ret->inflation[i] = row[i] * spread[i];
-		if (n > 1 && (ret->inflation[i] > inflation_max || row[i] > condition_max))
-			find_partners(ret, i, row);
+		if (n > 1 && (row[i] * spread[i] > inflation_max || row[i] > condition_max))
+			find_partners(ret, i, row, columns);
 	}
-	number_groups(ret);
 	return 0;
 }

@@ -6,9 +6,11 @@
 
 #include "client/estimate/jackknife.h"
 
-static const double significant = 3;       /* errors */
-static const double steady_share = 0.1;    /* of the rate */
-static const double additive_share = 0.03; /* of the bytes */
+static const double significant = 3;    /* errors */
+static const double steady_share = 0.1; /* of the rate */
+static const double bent_share = 0.03;  /* of the bytes */
+static const double additive_r2 = 0.98;
+static const double edges_share = 0.7; /* of the bytes */
 enum { HALF_BLOCKS_MIN = 4 };
 
 struct solution {
@@ -25,11 +27,16 @@ struct part {
 	double time_s;
 };
 
-static void part_add(const struct model *model, struct part *part, uint32_t position)
+/* A column that is held at 0 stays there unless it is let in. */
+static void part_add(const struct model *model, struct part *part, uint32_t position, bool lets_in)
 {
+	const uint32_t column = model->columns[position];
+
 	part->has[position] = true;
-	part->weights[position] = model->scale[position] * model->time_s[position];
-	part->time_s += model->time_s[position];
+	if (lets_in || model->is_free[position])
+		part->weights[position] = model->scale[position] * model->time_s[position];
+	if (sums_is_time(column) || column == ESTIMATE_WALL || column == MODEL_CROWD)
+		part->time_s += model->time_s[position];
 }
 
 /* The number of blocks @mask in which the part has time. *@ret_spread: the effective number,
@@ -87,12 +94,9 @@ static void compare_halves(
 	value->not_steady = difference > limit && difference > steady_share * value->rate;
 }
 
-static const struct estimate_value unknown = { .rate = NAN,
-	.rate_error = NAN,
-	.rate_bound = NAN,
-	.bytes = NAN,
-	.bytes_error = NAN,
-	.halves = { NAN, NAN } };
+static const struct estimate_value unknown = {
+	.rate = NAN, .rate_error = NAN, .bytes = NAN, .bytes_error = NAN, .halves = { NAN, NAN }
+};
 
 static void fill_value(
 	const struct solution *solution, const struct part *part, struct estimate_value *ret)
@@ -105,19 +109,88 @@ static void fill_value(
 	compare_halves(solution, part, ret);
 }
 
-static void fill_separable(
-	const struct solution *solution, uint32_t position, struct estimate_value *ret)
+/* The position of a column; .n: the model does not have it. */
+static uint32_t position_of(const struct model *model, uint32_t column)
+{
+	uint32_t i = 0;
+
+	while (i < model->n && model->columns[i] != column)
+		i++;
+	return i;
+}
+
+static bool is_free(const struct model *model, uint32_t region)
+{
+	for (uint32_t i = 0; i < model->n; i++)
+		if (estimate_region_of(model->columns[i]) == region && model->is_free[i])
+			return true;
+	return false;
+}
+
+/* All columns of a region. Those held at 0 are let in only if all are held. Their coefficients
+ * assume that each is let in alone, so these do not add up. */
+static void part_of(const struct model *model, uint32_t region, struct part *ret)
+{
+	const bool lets_in = !is_free(model, region);
+
+	*ret = (struct part){ .time_s = 0 };
+	for (uint32_t i = 0; i < model->n; i++)
+		if (estimate_region_of(model->columns[i]) == region)
+			part_add(model, ret, i, lets_in);
+}
+
+static bool is_bound(const struct model *model, uint32_t region)
+{
+	for (uint32_t i = 0; i < model->n; i++)
+		if (estimate_region_of(model->columns[i]) == region &&
+			model->separation.is_bound[i])
+			return true;
+	return false;
+}
+
+/*
+ * Traffic while threads are outside of all regions may be theirs, or a background that goes on
+ * while they are inside. With a constant number of threads nothing tells which. The estimate is in
+ * the middle, and the error of the model is half of the difference.
+ */
+static void share_background(
+	const struct solution *solution, struct part *part, struct estimate_value *value)
 {
 	const struct model *model = &solution->model;
-	struct part part = { 0 };
+	const uint32_t i = position_of(model, ESTIMATE_OUTSIDE);
+	struct part outside;
+	double half_s;
 
-	part_add(model, &part, position);
-	fill_value(solution, &part, ret);
-	ret->state = ESTIMATE_KNOWN;
-	if (model->is_free[position])
+	if (i == model->n || model->columns[model->n - 1] == ESTIMATE_WALL)
 		return;
-	ret->state = ESTIMATE_BOUND;
-	ret->rate_bound = 2 * ret->rate_error;
+	part_of(model, ESTIMATE_OUTSIDE, &outside);
+	half_s = part->time_s / 2;
+	value->model_error =
+		(model->x[i] * model->scale[i] + part_error(solution, &outside) / outside.time_s) *
+		half_s;
+	if (model->is_free[i])
+		part->weights[i] = -model->scale[i] * half_s;
+}
+
+static void fill_region(
+	const struct solution *solution, uint32_t region, struct estimate_value *ret)
+{
+	const struct model *model = &solution->model;
+	struct part part;
+
+	part_of(model, region, &part);
+	ret->time_s = part.time_s;
+	if (!(part.time_s > 0))
+		return;
+	if (is_bound(model, region)) {
+		ret->state = ESTIMATE_NOT_SEPARABLE;
+		return;
+	}
+	ret->state = is_free(model, region) ? ESTIMATE_KNOWN : ESTIMATE_BOUND;
+	ret->model_error = 0;
+	if (region < ESTIMATE_REGIONS_MAX && ret->state == ESTIMATE_KNOWN)
+		share_background(solution, &part, ret);
+	fill_value(solution, &part, ret);
 }
 
 static void fill_values(const struct solution *solution, struct estimate_result *ret)
@@ -127,40 +200,13 @@ static void fill_values(const struct solution *solution, struct estimate_result 
 	for (uint32_t i = 0; i < ESTIMATE_COLUMNS; i++)
 		ret->values[i] = unknown;
 	for (uint32_t i = 0; i < model->n; i++) {
-		struct estimate_value *value = &ret->values[model->columns[i]];
+		const uint32_t column = model->columns[i];
 
-		value->inflation = model->separation.inflation[i];
-		if (model->separation.group[i]) {
-			value->state = ESTIMATE_NOT_SEPARABLE;
-			value->group = model->separation.group[i] - 1;
-			value->time_s = model->time_s[i];
-		} else {
-			fill_separable(solution, i, value);
-		}
-		ret->not_steady |= value->not_steady;
-	}
-}
-
-static void fill_group(const struct solution *solution, uint32_t number, struct estimate_group *ret)
-{
-	const struct model *model = &solution->model;
-	struct part part = { 0 };
-
-	ret->n_columns = 0;
-	ret->sum = unknown;
-	for (uint32_t i = 0; i < model->n; i++) {
-		if (model->separation.group[i] != 1 + number)
+		if (!sums_is_time(column) && column != ESTIMATE_WALL)
 			continue;
-		ret->columns[ret->n_columns++] = model->columns[i];
-		part_add(model, &part, i);
+		fill_region(solution, column, &ret->values[column]);
+		ret->not_steady |= ret->values[column].not_steady;
 	}
-	/* Columns held at 0 stay there: their coefficients assume that each is let in alone, so
-	 * these do not add up. */
-	for (uint32_t i = 0; i < model->n; i++)
-		if (!model->is_free[i])
-			part.weights[i] = 0;
-	fill_value(solution, &part, &ret->sum);
-	ret->sum.state = ESTIMATE_KNOWN;
 }
 
 /* Tests whether all rates change with the load. */
@@ -168,82 +214,181 @@ static void test_crowd(const struct solution *solution, struct estimate_result *
 {
 	const struct model *model = &solution->model;
 	struct part part = { 0 };
-	double bytes, error, spread;
+	double spread;
 
-	ret->crowd = NAN;
 	if (model->n == model->n_all || !(model->bytes > 0))
 		return;
-	part_add(model, &part, model->n);
+	part_add(model, &part, model->n, true);
 	if (part_blocks(model, &part, solution->later.mask, &spread) < ESTIMATE_BLOCKS_MIN - 1)
 		return;
-	bytes = jackknife_sum(model, part.weights, solution->later.with_all);
-	error = jackknife_error(model, &solution->later, part.weights) *
-		jackknife_stretch(spread - 1);
-	ret->crowd = bytes / model->bytes;
-	ret->not_additive = fabs(bytes) > significant * error && fabs(ret->crowd) > additive_share;
+	ret->crowd = jackknife_median(model, &solution->later, part.weights, &ret->crowd_error) /
+		     model->bytes;
+	ret->crowd_error *= jackknife_stretch(spread - 1) / model->bytes;
+}
+
+/* What passages move at their begin and end does not depend on the load. */
+static bool is_additive(const struct solution *solution, const struct estimate_result *result)
+{
+	const struct model *model = &solution->model;
+	double edges = 0;
+
+	for (uint32_t i = 0; i < model->n; i++)
+		if (estimate_region_of(model->columns[i]) != model->columns[i])
+			edges += model->x[i] * model->scale[i] * model->time_s[i];
+	return edges >= edges_share * model->bytes ||
+	       (result->r2 >= additive_r2 &&
+		       result->crowd - 2 * result->crowd_error >= -bent_share);
+}
+
+static double explained_share(const struct solution *solution)
+{
+	const struct model *model = &solution->model;
+	double shares[ESTIMATE_BLOCKS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ESTIMATE_BLOCKS; i++) {
+		const double spread = model->usable >> i & 1 ? model_spread(model, i) : 0;
+
+		if (spread > 1e-9 * model->blocks[i].squares)
+			shares[n++] = 1 - model_miss(model, i, solution->run.with_all) / spread;
+	}
+	return n ? jackknife_middle(shares, n) : NAN;
 }
 
 static void fill(const struct solution *solution, struct estimate_result *ret)
 {
 	const struct model *model = &solution->model;
-	double explained = 0;
-
 	*ret = (struct estimate_result){
 		.n_blocks = (uint32_t)__builtin_popcount(model->usable),
 		.n_spoilt = model->n_spoilt,
 		.rows = model->rows,
 		.dt_s = model->dt_s,
 		.bytes = model->bytes,
+		.crowd = NAN,
+		.crowd_error = NAN,
+		.has_edges = model->has_edges,
 		.has_wall = model->columns[model->n - 1] == ESTIMATE_WALL,
-		.n_groups = model->separation.n_groups,
 	};
-	ret->no_errors = ret->n_blocks < ESTIMATE_BLOCKS_MIN;
-	for (uint32_t i = 0; i < model->n; i++)
-		explained += model->x[i] * model->scale[i] * model->time_s[i];
-	ret->miss = model->bytes > 0 ? explained / model->bytes - 1 : NAN;
-	ret->r2 = model->wall_squares > 1e-9 * model->squares
-			  ? 1 - model->residual / model->wall_squares
-			  : NAN;
+	ret->r2 = explained_share(solution);
 	fill_values(solution, ret);
-	for (uint32_t i = 0; i < ret->n_groups; i++) {
-		fill_group(solution, i, &ret->groups[i]);
-		ret->not_steady |= ret->groups[i].sum.not_steady;
-	}
 	test_crowd(solution, ret);
+	ret->is_additive = is_additive(solution, ret);
 }
 
-static int solve(struct solution *solution, const struct estimate *estimate, uint32_t index)
+static int fit(struct solution *solution, const struct estimate *estimate, uint32_t index)
+{
+	const int r = model_make(estimate, index, &solution->model);
+
+	return r < 0 ? r : jackknife_make(&solution->model, solution->model.usable, &solution->run);
+}
+
+/* Fits parts of the time, for the tests. */
+static int fit_parts(struct solution *solution)
 {
 	struct model *model = &solution->model;
-	uint32_t first;
-	int r;
+	const uint32_t all = model->usable, first = jackknife_half(model);
+	int r = jackknife_make(model, first, &solution->halves[0]);
 
-	r = model_make(estimate, index, model);
+	if (r >= 0)
+		r = jackknife_make(model, all & ~first, &solution->halves[1]);
+	return r < 0 ? r : jackknife_make(model, all & ~UINT32_C(1), &solution->later);
+}
+
+/* --- which model --- */
+
+/* Adds the distance between the two models to the errors. */
+static void compare(const struct estimate_result *other, struct estimate_result *ret)
+{
+	for (uint32_t i = 0; i < ESTIMATE_REGIONS_MAX; i++)
+		if (ret->values[i].state == ESTIMATE_KNOWN &&
+			other->values[i].state == ESTIMATE_KNOWN)
+			ret->values[i].model_error +=
+				fabs(ret->values[i].bytes - other->values[i].bytes);
+}
+
+/* Two models of one series. */
+struct solutions {
+	struct solution simple, full;
+	struct estimate_result scratch;
+};
+
+static uint32_t count_bound(const struct model *model)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ESTIMATE_REGIONS_MAX; i++)
+		n += is_bound(model, i);
+	return n;
+}
+
+/* By how many errors is the full model better? Not at all if it cannot tell regions apart that the
+ * other one can: where one region begins as another one ends, their columns are equal. */
+static double advantage(const struct solution *simple, const struct solution *full)
+{
+	if (count_bound(&full->model) > count_bound(&simple->model))
+		return 0;
+	return jackknife_advantage(&simple->model, &simple->run, &full->model, &full->run);
+}
+
+/* Only the chosen model is tested. */
+static int choose(struct solutions *solutions, struct estimate_result *ret)
+{
+	struct solution *simple = &solutions->simple, *full = &solutions->full;
+	const double errors = advantage(simple, full);
+	const int r = fit_parts(errors > 1 ? full : simple);
+
 	if (r < 0)
 		return r;
-	first = jackknife_half(model);
-	r = jackknife_make(model, model->usable, &solution->run);
-	if (r >= 0)
-		r = jackknife_make(model, first, &solution->halves[0]);
-	if (r >= 0)
-		r = jackknife_make(model, model->usable & ~first, &solution->halves[1]);
-	if (r >= 0)
-		r = jackknife_make(model, model->usable & ~UINT32_C(1), &solution->later);
-	return r;
+	fill(errors > 1 ? full : simple, ret);
+	if (errors > significant)
+		return 0;
+	fill(errors > 1 ? simple : full, &solutions->scratch);
+	compare(&solutions->scratch, ret);
+	return 0;
+}
+
+static bool has_series(const struct estimate *estimate, uint32_t socket, uint32_t metric)
+{
+	return socket < estimate->n_sockets && metric < estimate->n_metrics;
 }
 
 int estimate_solve(const struct estimate *estimate, uint32_t socket, uint32_t metric,
 	struct estimate_result *ret)
 {
+	const uint32_t index = socket * estimate->n_metrics + metric;
+	struct solutions *solutions;
+	int r;
+
+	if (!has_series(estimate, socket, metric))
+		return -EINVAL;
+	solutions = calloc(1, sizeof *solutions);
+	if (!solutions)
+		return -ENOMEM;
+	solutions->full.model.has_edges = true;
+	r = fit(&solutions->simple, estimate, index);
+	if (r >= 0)
+		r = fit(&solutions->full, estimate, index);
+	if (r >= 0)
+		r = choose(solutions, ret);
+	free(solutions);
+	return r;
+}
+
+int estimate_solve_like(const struct estimate *estimate, uint32_t socket, uint32_t metric,
+	const struct estimate_result *like, struct estimate_result *ret)
+{
 	struct solution *solution;
 	int r;
 
-	if (socket >= estimate->n_sockets || metric >= estimate->n_metrics)
+	if (!has_series(estimate, socket, metric))
 		return -EINVAL;
 	solution = calloc(1, sizeof *solution);
 	if (!solution)
 		return -ENOMEM;
-	r = solve(solution, estimate, socket * estimate->n_metrics + metric);
+	solution->model.has_edges = like->has_edges;
+	r = fit(solution, estimate, socket * estimate->n_metrics + metric);
+	if (r >= 0)
+		r = fit_parts(solution);
 	if (r >= 0)
 		fill(solution, ret);
 	free(solution);

@@ -43,13 +43,3 @@ struct sums_block *sums_block(const struct estimate *estimate, uint32_t index)
 
 	return (struct sums_block *)(blocks + index * sums_block_bytes(estimate));
 }
-
-void estimate_drop(const struct estimate *estimate, enum estimate_dropped why)
-{
-	sums_header(estimate)->counts.dropped[why]++;
-}
-
-void estimate_count(const struct estimate *estimate, struct estimate_counts *ret)
-{
-	*ret = sums_header(estimate)->counts;
-}

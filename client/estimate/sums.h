@@ -48,7 +48,8 @@ struct sums_header {
 	uint32_t n_threads_least; /* 0: no row yet */
 	uint32_t n_threads_most;
 	double block_s; /* length of a block; 0: no row yet */
-	struct estimate_counts counts;
+	uint64_t rows;
+	uint64_t lost; /* rows that were lost because a writer died */
 };
 
 /* Load of a thread in each region and outside, and the mean square of their sum; 0: not known. */
@@ -75,6 +76,12 @@ static inline uint32_t sums_at(uint32_t a, uint32_t b)
 	uint32_t low = a < b ? a : b, high = a < b ? b : a;
 
 	return high * (high + 1) / 2 + low;
+}
+
+/* Is the column a time of threads, which follow each other? */
+static inline bool sums_is_time(uint32_t column)
+{
+	return column < ESTIMATE_REGIONS_MAX || column == ESTIMATE_OUTSIDE;
 }
 
 /* Computes the loads from all blocks so far. */

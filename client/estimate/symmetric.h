@@ -33,3 +33,26 @@ void factor_solve(const struct factor *factor, const double *products, double *r
  */
 double factor_let_in(const struct symmetric *a, const struct factor *factor, const double *products,
 	uint32_t column);
+
+/*
+ * Non-negative least squares on normal equations (Lawson and Hanson 1974, chapter 23): the
+ * coefficients of the first @n columns of @gram, which are scaled to length 1. @ret_free[]: whether
+ * a column is not held at 0. 0; -EBADMSG: not positive definite. Ends after 3 x n exchanges at the
+ * latest, with coefficients that are not negative.
+ */
+int nonnegative_solve(const struct symmetric *gram, const double *products, uint32_t n,
+	double *ret_x, bool *ret_free);
+
+struct separation {
+	uint32_t n;
+	bool is_bound[SYMMETRIC_MAX]; /* to a column of another region */
+};
+
+/*
+ * Finds which of the first @ret->n columns of @gram, scaled to length 1, are not separable.
+ * @columns[]: their names.
+ * @spread[]: the share of a column's square that is not constant in time. 0; -EBADMSG: not positive
+ * definite.
+ */
+int separate(const struct symmetric *gram, const double *spread, const uint8_t *columns,
+	struct factor *scratch, struct separation *ret);

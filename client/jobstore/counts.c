@@ -8,7 +8,7 @@
 
 enum { ROW_OF_ALL = 0 };
 
-static const char MAGIC[8] = "uncnts1";
+static const char MAGIC[8] = "uncnts2";
 
 static_assert(sizeof(struct counts) <= 4096, "one page");
 
@@ -56,12 +56,19 @@ static bool is_of(
 	return packages_have(packages, counts->rows[i].package);
 }
 
-void counts_note_begin(struct counts *counts, const struct packages *packages)
+void counts_note(struct counts *counts, enum counts_event event, const struct packages *packages)
 {
 	bool has_rows = make_rows(counts, packages);
 
-	for (uint32_t i = 0; i < counts->n_rows; i++)
-		counts->rows[i].n_begun += is_of(counts, i, packages, has_rows);
+	for (uint32_t i = 0; i < counts->n_rows; i++) {
+		struct counts_row *row = &counts->rows[i];
+
+		if (!is_of(counts, i, packages, has_rows))
+			continue;
+		row->n_begun += event == COUNTS_BEGIN;
+		row->n_open += event == COUNTS_OPEN;
+		row->n_open -= event == COUNTS_CLOSE && row->n_open;
+	}
 }
 
 void counts_base(const struct counts *counts, struct counts_base *ret)
@@ -69,23 +76,6 @@ void counts_base(const struct counts *counts, struct counts_base *ret)
 	*ret = (struct counts_base){ .epoch = counts->epoch };
 	for (uint32_t i = 0; i < counts->n_rows; i++)
 		ret->rows[i] = counts->rows[i].n_begun - counts->rows[i].n_open;
-}
-
-void counts_open(struct counts *counts, const struct packages *packages)
-{
-	bool has_rows = make_rows(counts, packages);
-
-	for (uint32_t i = 0; i < counts->n_rows; i++)
-		counts->rows[i].n_open += is_of(counts, i, packages, has_rows);
-}
-
-void counts_close(struct counts *counts, const struct packages *packages)
-{
-	bool has_rows = make_rows(counts, packages);
-
-	for (uint32_t i = 0; i < counts->n_rows; i++)
-		if (counts->rows[i].n_open)
-			counts->rows[i].n_open -= is_of(counts, i, packages, has_rows);
 }
 
 int64_t counts_others(const struct counts *counts, const struct counts_base *base, uint32_t package)

@@ -24,17 +24,16 @@ struct counts_row {
 	uint64_t n_begun; /* never decreases */
 };
 
-/* The begin of a file. It fits into one page of memory, which one write(2) replaces as a whole. */
+/* A file. It fits into one page of memory, which one write(2) replaces as a whole. */
 struct counts {
 	char magic[8];
 	uint64_t epoch; /* changes when the file is recreated without knowledge of older jobs */
 	uint32_t is_changing; /* 1 without a process at work: the numbers of runs are wrong */
 	uint32_t n_rows;
 	uint32_t n_runs;  /* files of open jobs, and of ended jobs that are not written yet */
-	uint32_t n_aside; /* those of n_runs whose ID was begun again */
-	uint64_t n_written;
+	uint32_t n_ended; /* those of n_runs that have ended */
+	uint32_t n_aside; /* those of n_runs whose ID was begun again; they have ended */
 	struct counts_row rows[COUNTS_ROWS_MAX];
-	uint32_t n_ended; /* those of n_runs that have ended; older releases do not count them */
 };
 
 /* The part of the counts that a job keeps from its begin. */
@@ -46,14 +45,17 @@ struct counts_base {
 void counts_init(struct counts *ret, uint64_t epoch);
 bool counts_are_valid(const struct counts *counts);
 
-/* A job begins: all open jobs have met one more. */
-void counts_note_begin(struct counts *counts, const struct packages *packages);
+enum counts_event {
+	COUNTS_BEGIN, /* all open jobs have met one more */
+	COUNTS_OPEN,
+	COUNTS_CLOSE,
+};
 
-/* For the job of the last counts_note_begin(), before its counts_open(). */
+/* Counts the event of a job that may use @packages. */
+void counts_note(struct counts *counts, enum counts_event event, const struct packages *packages);
+
+/* For the job of the last COUNTS_BEGIN, before its COUNTS_OPEN. */
 void counts_base(const struct counts *counts, struct counts_base *ret);
-
-void counts_open(struct counts *counts, const struct packages *packages);
-void counts_close(struct counts *counts, const struct packages *packages);
 
 /* How many jobs the job of @base has met on @package so far. -ENODATA: the file was recreated. */
 int64_t counts_others(

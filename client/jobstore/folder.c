@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/jobstore/folder.h"
 
-#include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,25 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/jobstore/lock.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
 /* Begins with two points, because ".counts" is the name of a written run with the ID "counts". */
 static const char COUNTS[] = "..counts";
-
-/* After the counts, from the second page on: the list of written runs. */
-enum { WRITTEN_AT = 4096 };
-
-struct written {
-	char id[72];
-	uint64_t inode; /* 0: an older release wrote this */
-	char unused[48];
-};
-
-static_assert(sizeof(struct written) == 128, "as in all releases");
-
-enum { WRITTEN_END = WRITTEN_AT + FOLDER_WRITTEN_MAX * sizeof(struct written) };
 
 int folder_open(const char *path, struct folder *ret)
 {
@@ -55,20 +39,22 @@ void folder_close(struct folder *folder)
 
 /* --- names --- */
 
-static void free_names(struct dirent **entries, int n)
+static unsigned kind_of(const char *name)
 {
-	for (int i = 0; i < n; i++)
-		free(entries[i]);
-	free(entries);
+	if (job_id_is_valid(name))
+		return FOLDER_ID;
+	if (*name != '.')
+		return 0;
+	if (job_id_is_valid(name + 1))
+		return FOLDER_WRITTEN;
+	return strchr(name, '@') ? FOLDER_ASIDE : 0;
 }
 
-/* Is @name the name of a run of @id that is aside? @id NULL: of any ID. */
-static bool is_aside(const char *name, const char *id)
+bool folder_is_aside(const char *name, const char *id)
 {
-	size_t n = id ? strlen(id) : strcspn(name, "@");
+	const size_t n = strlen(id);
 
-	return *name == '.' && (!id || strncmp(name + 1, id, n) == 0) &&
-	       name[n + (id ? 1 : 0)] == '@';
+	return *name == '.' && strncmp(name + 1, id, n) == 0 && name[n + 1] == '@';
 }
 
 static void put_aside_name(
@@ -77,75 +63,32 @@ static void put_aside_name(
 	snprintf(ret_name, FOLDER_NAME_MAX, ".%s@%ju", id, (uintmax_t)status->st_ino);
 }
 
-static void written_name(const char *id, char ret_name[FOLDER_NAME_MAX])
-{
-	snprintf(ret_name, FOLDER_NAME_MAX, ".%s", id);
-}
-
 void folder_names_done(struct folder_names *names)
 {
-	for (size_t i = 0; i < names->n; i++)
-		free(names->names[i]);
-	free(names->names);
-	*names = (struct folder_names){ .n = 0 };
+	while (names->n)
+		free(names->all[--names->n]);
+	free(take_ptr(names->all));
 }
 
-typedef bool (*is_wanted_fn)(const char *name, const char *id);
-
-static bool has_an_id(const char *name, const char *id)
+int folder_list(const struct folder *folder, unsigned kinds, struct folder_names *ret)
 {
-	(void)id;
-	return job_id_is_valid(name);
-}
-
-static bool is_any_run(const char *name, const char *id)
-{
-	return job_id_is_valid(name) || is_aside(name, id);
-}
-
-/* Copies the names that are wanted from the entries. */
-static int take_names(struct dirent *const entries[], int n, is_wanted_fn is_wanted, const char *id,
-	struct folder_names *names)
-{
-	names->names = calloc((size_t)n + 1, sizeof *names->names);
-	if (!names->names)
-		return -ENOMEM;
-	for (int i = 0; i < n; i++) {
-		const char *name = entries[i]->d_name;
-
-		if (!is_wanted(name, id))
-			continue;
-		names->names[names->n] = strdup(name);
-		if (!names->names[names->n++])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int list(const struct folder *folder, is_wanted_fn is_wanted, const char *id,
-	struct folder_names *ret)
-{
-	struct dirent **entries;
-	int n = scandirat(folder->fd, ".", &entries, NULL, alphasort), r;
+	char path[32];
+	int n;
 
 	*ret = (struct folder_names){ .n = 0 };
+	snprintf(path, sizeof path, "/proc/self/fd/%d", folder->fd); /* musl has no scandirat(3) */
+	n = scandir(path, &ret->all, NULL, alphasort);
 	if (n < 0)
 		return -errno;
-	r = take_names(entries, n, is_wanted, id, ret);
-	free_names(entries, n);
-	if (r < 0)
-		folder_names_done(ret);
-	return r;
-}
+	for (int i = 0; i < n; i++) {
+		struct dirent *entry = ret->all[i];
 
-int folder_list(const struct folder *folder, const char *id, struct folder_names *ret)
-{
-	return list(folder, id ? is_aside : has_an_id, id, ret);
-}
-
-int folder_list_all(const struct folder *folder, struct folder_names *ret)
-{
-	return list(folder, is_any_run, NULL, ret);
+		if (kind_of(entry->d_name) & kinds)
+			ret->all[ret->n++] = entry;
+		else
+			free(entry);
+	}
+	return 0;
 }
 
 /* --- counting anew --- */
@@ -153,52 +96,42 @@ int folder_list_all(const struct folder *folder, struct folder_names *ret)
 /* A run of another release counts as one that may use every package. */
 static void count_run(struct folder *folder, const char *name)
 {
-	struct run run = { .fd = -1 };
-	int r = run_look(folder->fd, name, &run);
+	_cleanup_(run_close) struct run run = { .fd = -1 };
+	int r = run_open(folder->fd, name, O_RDONLY, &run);
 
 	if (r == -ENOENT)
 		return;
 	folder->counts.n_runs++;
 	if (r < 0)
-		counts_open(&folder->counts, &(struct packages){ .n = 0 });
+		counts_note(&folder->counts, COUNTS_OPEN, &(struct packages){ .n = 0 });
 	else if (run_is_open(&run))
-		counts_open(&folder->counts, &run.head.packages);
+		counts_note(&folder->counts, COUNTS_OPEN, &run.head.packages);
 	else
 		folder->counts.n_ended++;
-	run_close(&run);
 }
 
-/* Removes written runs: new counts do not list them. */
-static void forget_written(struct folder *folder, struct dirent *const entries[], int n)
+static int count_anew(struct folder *folder)
 {
-	for (int i = 0; i < n; i++)
-		if (*entries[i]->d_name == '.' && job_id_is_valid(entries[i]->d_name + 1))
-			unlinkat(folder->fd, entries[i]->d_name, 0);
-}
-
-static int count_anew(struct folder *folder, bool all_new)
-{
+	_cleanup_(folder_names_done) struct folder_names names;
 	struct counts *counts = &folder->counts;
-	struct dirent **entries;
-	int n = scandirat(folder->fd, ".", &entries, NULL, NULL);
+	int r = folder_list(folder, FOLDER_ID | FOLDER_ASIDE, &names);
 
-	if (n < 0)
-		return -errno;
-	if (all_new)
-		forget_written(folder, entries, n);
+	if (r < 0)
+		return r;
 	counts->n_runs = counts->n_aside = counts->n_ended = 0;
 	for (uint32_t i = 0; i < counts->n_rows; i++)
 		counts->rows[i].n_open = 0;
-	for (int i = 0; i < n; i++) {
-		if (job_id_is_valid(entries[i]->d_name))
-			count_run(folder, entries[i]->d_name);
-		if (is_aside(entries[i]->d_name, NULL)) {
-			counts->n_runs++;
-			counts->n_aside++;
-			counts->n_ended++;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = names.all[i]->d_name;
+
+		if (kind_of(name) == FOLDER_ID) {
+			count_run(folder, name);
+			continue;
 		}
+		counts->n_runs++;
+		counts->n_aside++;
+		counts->n_ended++;
 	}
-	free_names(entries, n);
 	return folder_end_change(folder);
 }
 
@@ -217,16 +150,14 @@ static int read_counts(struct folder *folder)
 	if (n < 0)
 		return -errno;
 	if (n == sizeof folder->counts && counts_are_valid(&folder->counts))
-		return folder->counts.is_changing ? count_anew(folder, false) : 0;
+		return folder->counts.is_changing ? count_anew(folder) : 0;
 	counts_init(&folder->counts, clock_now_ns());
-	if (fallocate(folder->counts_fd, 0, 0, WRITTEN_END) < 0 && errno != EOPNOTSUPP)
-		return -errno;
-	return count_anew(folder, true);
+	return count_anew(folder);
 }
 
 int folder_lock(struct folder *folder, uint64_t deadline_ns)
 {
-	int r = lock_until(folder->fd, deadline_ns);
+	int r = file_lock(folder->fd, deadline_ns);
 
 	if (r < 0)
 		return r;
@@ -243,13 +174,8 @@ void folder_unlock(struct folder *folder)
 
 static int write_counts(struct folder *folder, bool is_changing)
 {
-	ssize_t n;
-
 	folder->counts.is_changing = is_changing;
-	n = pwrite(folder->counts_fd, &folder->counts, sizeof folder->counts, 0);
-	if (n < 0)
-		return -errno;
-	return n == sizeof folder->counts ? 0 : -ENOSPC;
+	return file_write(folder->counts_fd, &folder->counts, sizeof folder->counts, 0);
 }
 
 int folder_begin_change(struct folder *folder)
@@ -286,43 +212,40 @@ static bool has_name(const struct folder *folder, const char *name, const struct
 	       named.st_ino == status->st_ino;
 }
 
-/* Keeps a later run of the ID, which may have the name now. */
-static void forget_oldest(const struct folder *folder, const struct written *oldest)
+static bool is_before(const struct timespec *a, const struct timespec *b)
 {
-	const struct stat status = { .st_ino = oldest->inode };
-	char name[FOLDER_NAME_MAX];
-
-	if (!job_id_is_valid(oldest->id))
-		return;
-	written_name(oldest->id, name);
-	if (!oldest->inode || has_name(folder, name, &status))
-		unlinkat(folder->fd, name, 0);
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Replaces the oldest written run. counts.n_written includes this run already. */
-static int keep_written(struct folder *folder, const char *id, const struct stat *status)
+/* Removes the oldest of the written runs if they are too many. */
+static int drop_oldest(const struct folder *folder)
 {
-	const uint64_t place = (folder->counts.n_written - 1) % FOLDER_WRITTEN_MAX;
-	const off_t at = WRITTEN_AT + (off_t)(place * sizeof(struct written));
-	struct written oldest = { .id = "" }, newest = { .inode = status->st_ino };
-	char name[FOLDER_NAME_MAX];
+	_cleanup_(folder_names_done) struct folder_names names;
+	struct timespec least = { 0 };
+	const char *oldest = NULL;
+	int r = folder_list(folder, FOLDER_WRITTEN, &names);
 
-	if (pread(folder->counts_fd, &oldest, sizeof oldest, at) < 0)
-		return -errno;
-	forget_oldest(folder, &oldest);
-	strcpy(newest.id, id);
-	if (pwrite(folder->counts_fd, &newest, sizeof newest, at) != sizeof newest)
-		return -ENOSPC;
-	written_name(id, name);
-	return renameat(folder->fd, id, folder->fd, name) < 0 ? -errno : 0;
+	if (r < 0 || names.n <= FOLDER_WRITTEN_MAX)
+		return r;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = names.all[i]->d_name;
+		struct stat status;
+
+		if (fstatat(folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+			(oldest && !is_before(&status.st_mtim, &least)))
+			continue;
+		least = status.st_mtim;
+		oldest = name;
+	}
+	return oldest && unlinkat(folder->fd, oldest, 0) < 0 ? -errno : 0;
 }
 
-/* An older release may not have counted it as ended. */
-static void uncount_ended(struct counts *counts)
+static int keep_written(const struct folder *folder, const char *id)
 {
-	counts->n_runs--;
-	if (counts->n_ended)
-		counts->n_ended--;
+	char name[FOLDER_NAME_MAX];
+
+	snprintf(name, sizeof name, ".%s", id);
+	return renameat(folder->fd, id, folder->fd, name) < 0 ? -errno : drop_oldest(folder);
 }
 
 int folder_note_written(struct folder *folder, const struct run *run)
@@ -330,25 +253,22 @@ int folder_note_written(struct folder *folder, const struct run *run)
 	const char *id = run->head.id;
 	char name[FOLDER_NAME_MAX];
 	struct stat status;
-	bool is_latest;
 	int r;
 
 	if (fstat(run->fd, &status) < 0)
 		return -errno;
-	is_latest = has_name(folder, id, &status);
-	/* Stored first: if this process dies, no other run gets the place of this one. */
-	folder->counts.n_written += is_latest;
+	put_aside_name(id, &status, name);
 	r = folder_begin_change(folder);
 	if (r < 0)
 		return r;
-	put_aside_name(id, &status, name);
-	if (is_latest) {
-		r = keep_written(folder, id, &status);
-		uncount_ended(&folder->counts);
-	} else if (unlinkat(folder->fd, name, 0) == 0) {
+	if (has_name(folder, id, &status))
+		r = keep_written(folder, id);
+	else if (unlinkat(folder->fd, name, 0) == 0)
 		folder->counts.n_aside--;
-		uncount_ended(&folder->counts);
-	}
+	else
+		return folder_end_change(folder);
+	folder->counts.n_runs--;
+	folder->counts.n_ended--;
 	return r < 0 ? r : folder_end_change(folder);
 }
 
@@ -356,6 +276,6 @@ int folder_open_written(const struct folder *folder, const char *id, struct run 
 {
 	char name[FOLDER_NAME_MAX];
 
-	written_name(id, name);
-	return run_open(folder->fd, name, ret);
+	snprintf(name, sizeof name, ".%s", id);
+	return run_open(folder->fd, name, O_RDWR, ret);
 }

@@ -9,16 +9,16 @@
  *	.ID@INODE   a run that has ended and is not known to be written; its ID was begun again
  *	.ID         the last run of ID that was written: the folder keeps a few, for an end that
  *	            is repeated because the first one was killed
- *	..counts    counts.h, and a list of the runs that are named .ID
+ *	..counts    counts.h
  *	..new       a run that is not begun yet
  */
 #pragma once
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "client/jobstore/counts.h"
-#include "client/jobstore/id.h"
 #include "client/jobstore/run.h"
 
 #define FOLDER_PATH "/run/uncored-jobs"
@@ -67,15 +67,18 @@ int folder_note_written(struct folder *folder, const struct run *run);
 /* Opens the last written run of @id. -ENOENT: the folder has none; errors of run_open(). */
 int folder_open_written(const struct folder *folder, const char *id, struct run *ret);
 
-/* Names of files in the folder. The list and each name are for free(3). */
+/* What the name of a file says, of those above. */
+enum folder_kind { FOLDER_ID = 1, FOLDER_ASIDE = 2, FOLDER_WRITTEN = 4 };
+
+/* Files in the folder, sorted by name. */
 struct folder_names {
-	char **names;
+	struct dirent **all; /* owned */
 	size_t n;
 };
 
-/* Lists the runs of @id that are aside; @id NULL: all files with an ID as their name. Sorted. */
-int folder_list(const struct folder *folder, const char *id, struct folder_names *ret);
+/* Lists the files of these @kinds. Errors of scandir(3). */
+int folder_list(const struct folder *folder, unsigned kinds, struct folder_names *ret);
 
-/* Lists all runs, also those that are aside. */
-int folder_list_all(const struct folder *folder, struct folder_names *ret);
+/* Is the file that is aside a run of @id? */
+bool folder_is_aside(const char *name, const char *id);
 void folder_names_done(struct folder_names *names);

@@ -2,6 +2,7 @@
 #include "client/jobstore/open-runs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ static void look_at(const struct folder *folder, const char *name, struct open_r
 {
 	_cleanup_(run_close) struct run run = { .fd = -1 };
 
-	if (run_look(folder->fd, name, &run) == 0 && is_wanted(&run, name))
+	if (run_open(folder->fd, name, O_RDONLY, &run) == 0 && is_wanted(&run, name))
 		take(&run, &runs->all[runs->n++]);
 }
 
@@ -84,14 +85,14 @@ int open_runs_read(const char *folder_path, struct open_runs *ret)
 
 	*ret = (struct open_runs){ .n = 0 };
 	if (r == 0)
-		r = folder_list(&folder, NULL, &names);
+		r = folder_list(&folder, FOLDER_ID, &names);
 	if (r < 0)
 		return r;
 	ret->all = calloc(names.n + 1, sizeof *ret->all);
 	if (!ret->all)
 		return -ENOMEM;
 	for (size_t i = 0; i < names.n; i++)
-		look_at(&folder, names.names[i], ret);
+		look_at(&folder, names.all[i]->d_name, ret);
 	keep_first(ret);
 	return 0;
 }

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "client/jobstore/folder.h"
-#include "client/jobstore/id.h"
 #include "client/jobstore/packages.h"
 #include "client/libuncore/uncore.h"
 

@@ -8,9 +8,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
+#include "common/text.h"
 
 enum {
 	HEAD_BYTES = 4096,
@@ -21,10 +24,27 @@ enum {
 
 static const char MAGIC[8] = "uncjob1";
 
+/* Of an ID. Spelled out, so that the locale does not matter. */
+static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
+
 /* Independent of the umask of a batch system: a site may open the folder to a group. */
 enum { MODE = 0640 };
 
 static_assert(sizeof(struct run_head) <= HEAD_BYTES, "one page");
+
+bool job_id_is_valid(const char *id)
+{
+	size_t n = strnlen(id, JOB_ID_BYTES);
+
+	return n > 0 && n < JOB_ID_BYTES && *id != '.' && strspn(id, ALLOWED) == n;
+}
+
+bool job_key_is_valid(const char *key)
+{
+	size_t n = strnlen(key, JOB_KEY_BYTES);
+
+	return n > 0 && n < JOB_KEY_BYTES && text_is_plain(key);
+}
 
 void run_close(struct run *run)
 {
@@ -37,15 +57,6 @@ static off_t text_at(const struct run_head *head)
 }
 
 /* --- writing --- */
-
-static int write_at(int fd, const void *data, size_t size_bytes, off_t at)
-{
-	ssize_t n = pwrite(fd, data, size_bytes, at);
-
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size_bytes ? 0 : -ENOSPC;
-}
 
 /* Folders that are not in memory may have no way to reserve room. */
 static int reserve(const struct run *run)
@@ -63,12 +74,12 @@ int run_keep_head(const struct run *run)
 	char page[HEAD_BYTES] = "";
 
 	memcpy(page, &run->head, sizeof run->head);
-	return write_at(run->fd, page, sizeof page, 0);
+	return file_write(run->fd, page, sizeof page, 0);
 }
 
 int run_create(int folder_fd, const char *name, const struct run_head *head, struct run *ret)
 {
-	struct run run = { .head = *head };
+	_cleanup_(run_close) struct run run = { .head = *head };
 	int r;
 
 	run.fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, MODE);
@@ -80,11 +91,9 @@ int run_create(int folder_fd, const char *name, const struct run_head *head, str
 		r = reserve(&run);
 	if (r == 0)
 		r = run_keep_head(&run);
-	if (r < 0) {
-		run_close(&run);
+	if (r < 0)
 		return r;
-	}
-	*ret = run;
+	*ret = run_take(&run);
 	return 0;
 }
 
@@ -98,14 +107,14 @@ int run_keep_reading(struct run *run, const struct uncore_sample samples[])
 	int r = reserve(run);
 
 	if (r == 0)
-		r = write_at(run->fd, samples, run->head.n_sockets * sizeof *samples, HEAD_BYTES);
+		r = file_write(run->fd, samples, run->head.n_sockets * sizeof *samples, HEAD_BYTES);
 	return r < 0 ? r : run_keep_head(run);
 }
 
 int run_end(struct run *run, const char *text)
 {
 	const size_t size_bytes = strlen(text);
-	int r = write_at(run->fd, text, size_bytes, text_at(&run->head));
+	int r = file_write(run->fd, text, size_bytes, text_at(&run->head));
 
 	if (r < 0)
 		return r;
@@ -136,11 +145,11 @@ bool run_head_is_whole(const struct run_head *head)
 	       head->packages.n <= PACKAGES_MAX;
 }
 
-static int open_as(int folder_fd, const char *name, int access, struct run *ret)
+int run_open(int folder_fd, const char *name, int access, struct run *ret)
 {
 	/* O_NONBLOCK: a pipe in the folder must not block the process. */
 	const int flags = access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-	struct run run = { .fd = openat(folder_fd, name, flags) };
+	_cleanup_(run_close) struct run run = { .fd = openat(folder_fd, name, flags) };
 	int r;
 
 	if (run.fd < 0)
@@ -148,22 +157,10 @@ static int open_as(int folder_fd, const char *name, int access, struct run *ret)
 	r = read_at(run.fd, &run.head, sizeof run.head, 0);
 	if (r == 0 && !run_head_is_whole(&run.head))
 		r = -EBADMSG;
-	if (r < 0) {
-		run_close(&run);
+	if (r < 0)
 		return r;
-	}
-	*ret = run;
+	*ret = run_take(&run);
 	return 0;
-}
-
-int run_open(int folder_fd, const char *name, struct run *ret)
-{
-	return open_as(folder_fd, name, O_RDWR, ret);
-}
-
-int run_look(int folder_fd, const char *name, struct run *ret)
-{
-	return open_as(folder_fd, name, O_RDONLY, ret);
 }
 
 int run_read_samples(const struct run *run, struct uncore_sample **ret_samples)
@@ -188,4 +185,30 @@ int run_read_text(const struct run *run, char **ret_text)
 	if (r == 0)
 		*ret_text = take_ptr(text);
 	return r;
+}
+
+/* --- files of jobs --- */
+
+/* Interval between two attempts: flock(2) itself has no time limit. */
+static const struct timespec LOOK_AGAIN = { .tv_nsec = 2000000 };
+
+int file_lock(int fd, uint64_t deadline_ns)
+{
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (clock_now_ns() > deadline_ns)
+			return -ETIMEDOUT;
+		nanosleep(&LOOK_AGAIN, NULL);
+	}
+	return 0;
+}
+
+int file_write(int fd, const void *data, size_t size_bytes, off_t at)
+{
+	ssize_t n = pwrite(fd, data, size_bytes, at);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size_bytes ? 0 : -ENOSPC;
 }

@@ -14,11 +14,25 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "client/jobstore/counts.h"
-#include "client/jobstore/id.h"
 #include "client/jobstore/packages.h"
 #include "client/libuncore/uncore.h"
+
+/*
+ * The names of jobs and of their runs. An ID becomes a file name, so it is 1 to 64 letters, digits,
+ * and "._+-", and does not begin with ".". The KEY of a run distinguishes runs of one ID.
+ */
+enum {
+	JOB_ID_BYTES = 65,  /* with the final NUL */
+	JOB_KEY_BYTES = 65, /* ... */
+};
+
+bool job_id_is_valid(const char *id);
+
+/* 1 to 64 bytes of plain text. */
+bool job_key_is_valid(const char *key);
 
 enum {
 	RUN_WHY_MAX = 1024, /* bytes of a sentence, with the final NUL */
@@ -67,17 +81,24 @@ static inline bool run_is_open(const struct run *run)
 
 void run_close(struct run *run);
 
+/* Takes the open file from @run. */
+static inline struct run run_take(struct run *run)
+{
+	const struct run taken = *run;
+
+	run->fd = -1;
+	return taken;
+}
+
 /*
  * Makes the file @name of @head, which is not open in the folder @folder_fd yet, with room for what
  * follows, and locks it. Errors of open(2), write(2) and fallocate(2).
  */
 int run_create(int folder_fd, const char *name, const struct run_head *head, struct run *ret);
 
-/* Opens a run. -EBADMSG: another release made it; errors of open(2) and read(2). */
-int run_open(int folder_fd, const char *name, struct run *ret);
-
-/* The same for a process that only reads, and may have no permission for more. */
-int run_look(int folder_fd, const char *name, struct run *ret);
+/* Opens a run. @access: O_RDWR, or O_RDONLY for a process that may have no permission for more.
+ * -EBADMSG: another release made it; errors of open(2) and read(2). */
+int run_open(int folder_fd, const char *name, int access, struct run *ret);
 
 /* -EWOULDBLOCK: another process holds the lock. */
 int run_lock(const struct run *run);
@@ -96,3 +117,11 @@ int run_end(struct run *run, const char *text);
 
 /* *@ret_text, the record, is for free(3). */
 int run_read_text(const struct run *run, char **ret_text);
+
+/* --- all files of jobs: locks with a deadline, and writes that are whole --- */
+
+/* Locks the file @fd (flock(2)). -ETIMEDOUT: another process held the lock until @deadline_ns. */
+int file_lock(int fd, uint64_t deadline_ns);
+
+/* 0; -ENOSPC: only a part was written; errors of pwrite(2). */
+int file_write(int fd, const void *data, size_t size_bytes, off_t at);

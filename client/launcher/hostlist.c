@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/number.h"
 
 enum { NUMBER_MOST = 999999999 };
@@ -23,19 +24,12 @@ void hostlist_done(struct hostlist *list)
 
 static int add(struct hostlist *list, const char *name)
 {
-	char **larger;
-
 	if (list->n_names >= HOSTLIST_MOST)
 		return -E2BIG;
 	if (!*name)
 		return -EINVAL;
-	if ((list->n_names & (list->n_names - 1)) == 0) {
-		larger = realloc(
-			list->names, (list->n_names ? 2 * list->n_names : 1) * sizeof *larger);
-		if (!larger)
-			return -ENOMEM;
-		list->names = larger;
-	}
+	if (array_room(&list->names, list->n_names, sizeof *list->names) < 0)
+		return -ENOMEM;
 	list->names[list->n_names] = strdup(name);
 	if (!list->names[list->n_names])
 		return -ENOMEM;

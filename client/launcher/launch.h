@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LAUNCH_HOST_MAX = 256, LAUNCH_JOB_MAX = 128 }; /* bytes, with the final NUL */
+#include "common/team.h"
+
+/* Bytes, with the final NUL. */
+enum { LAUNCH_HOST_MAX = 256, LAUNCH_JOB_MAX = 128, LAUNCH_LABEL_MAX = 64 };
 
 /* The MPI rank of this process; -1: no launcher has set one. */
 int64_t launch_rank(void);
@@ -16,6 +19,18 @@ int64_t launch_local_rank(void);
 
 /* The batch system's id of the job, for example "4711". False, and "": there is none. */
 bool launch_job(char ret_id[LAUNCH_JOB_MAX]);
+
+/* UNCORE_LABEL as plain text, cut to fit. "": the user gave none. */
+void launch_label(char ret_label[LAUNCH_LABEL_MAX]);
+
+/*
+ * The name that all processes of this step have on this node, and no other processes of this user:
+ * for example "slurm/4711.0". "": no launcher has set one.
+ */
+void job_step_name(char ret_name[TEAM_NAME_BYTES]);
+
+/* The number of processes of the step on this node; 0: not known. */
+uint32_t job_step_local_size(void);
 
 /* This host's name, or "unknown". */
 void launch_host(char ret_name[LAUNCH_HOST_MAX]);

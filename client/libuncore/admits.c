@@ -52,6 +52,6 @@ _public_ int uncore_admits(const struct uncore *handle, const struct uncore_user
 	if (r < 0)
 		return r;
 	asked = (struct rules_user){ user->uid, user->gid, user->groups, user->n_groups };
-	broken = rules_broken_by_relay(&rules, &asked);
+	broken = rules_broken(&rules, &asked, RULE_SOCKET);
 	return broken ? refuse(broken, user->uid) : 0;
 }

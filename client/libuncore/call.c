@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "client/libuncore/internal.h"
 #include "common/clock.h"
@@ -41,6 +41,10 @@ static const struct {
 	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator of "
 		   "this node to raise the limits in uncored.conf." },
 	{ -EMFILE, "This process has too many open files: close some, or raise `ulimit -n`." },
+	{ -ENOTSOCK,
+		"That is a file or a folder, and not a socket. As shipped, uncored's socket is "
+		"/run/uncored/socket." },
+	{ -ENAMETOOLONG, "The path of a socket has at most 107 bytes: name it by a shorter link." },
 	{ -EBADMSG, "It does not speak like uncored: is this the right socket?" },
 };
 
@@ -52,9 +56,21 @@ static const char *hint_for(int error)
 	return "Look at `systemctl status uncored`.";
 }
 
+/* The kernel refuses a connection to a file as it refuses one to a socket without a daemon, or, to
+ * who may not write the file, to a socket of others. */
+static bool is_other_file(int error, const char *path)
+{
+	struct stat file;
+
+	return (error == -ECONNREFUSED || error == -EACCES) && stat(path, &file) == 0 &&
+	       !S_ISSOCK(file.st_mode);
+}
+
 int call_cannot_connect(int error, const char *path)
 {
-	return error_say(error, "Cannot connect to uncored at %s: %m. %s", path, hint_for(error));
+	const int reason = is_other_file(error, path) ? -ENOTSOCK : error;
+
+	return error_say(error, "Cannot connect to uncored at %s: %m. %s", path, hint_for(reason));
 }
 
 /* The daemon's own text explains best why it refuses and what to do about it. */

@@ -49,6 +49,13 @@ _public_ const char *uncore_metric_unit(const struct uncore *handle, uint32_t me
 	return found ? found->unit : NULL;
 }
 
+_public_ uint32_t uncore_metric_pmid(const struct uncore *handle, uint32_t metric)
+{
+	const struct page_metric *found = find_metric(handle, metric);
+
+	return found ? found->pmid : 0;
+}
+
 _public_ int uncore_find_metric(const struct uncore *handle, const char *name)
 {
 	int r = handle_check(handle);

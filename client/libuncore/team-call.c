@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "client/libuncore/call.h"
 #include "client/libuncore/internal.h"
@@ -37,6 +38,12 @@ static bool is_as_told(int fd, uint64_t size_bytes)
 	       (uint64_t)status.st_size == size_bytes;
 }
 
+static void take_others(const struct wire_table *table, struct team_table *ret)
+{
+	ret->n_others = table->n_others;
+	memcpy(ret->other, table->other, sizeof ret->other);
+}
+
 static int take_table(const struct call *call, struct wire_packet *packet, struct team_table *ret)
 {
 	const struct wire_table *table = &packet->message.table;
@@ -52,6 +59,7 @@ static int take_table(const struct call *call, struct wire_packet *packet, struc
 		.made_ns = table->made_ns,
 	};
 	memcpy(ret->name, table->name, sizeof ret->name);
+	take_others(table, ret);
 	return 0;
 }
 
@@ -76,13 +84,13 @@ static int explain(int error, const struct call *call)
 }
 
 /* Is the next answer @table? Its time distinguishes it from others of the same name. */
-static bool is_answer(const struct call *call, const struct team_table *table)
+static bool is_answer(
+	const struct call *call, const struct team_table *table, union wire_message *ret_answer)
 {
-	union wire_message answer;
-	const struct wire_table *told = &answer.table;
+	const struct wire_table *told = &ret_answer->table;
 
-	return call_wait(call) == 0 && wire_peek(call->fd, WIRE_FROM_DAEMON, &answer) == 0 &&
-	       answer.header.opcode == WIRE_TABLE && told->made_ns == table->made_ns &&
+	return call_wait(call) == 0 && wire_peek(call->fd, WIRE_FROM_DAEMON, ret_answer) == 0 &&
+	       told->header.opcode == WIRE_TABLE && told->made_ns == table->made_ns &&
 	       told->uid == table->uid && told->run == table->run &&
 	       told->layout == table->layout && strcmp(told->name, table->name) == 0;
 }
@@ -129,13 +137,12 @@ static bool is_cut_off(int r)
 }
 
 /* Pauses before the next attempt. False: the deadline has passed. */
-static bool try_again(struct call *call, long *pause_ns)
+static bool try_again(const struct call *call, long *pause_ns)
 {
 	const struct timespec pause = { .tv_nsec = *pause_ns };
 
 	if (clock_now_ns() >= call->deadline_ns)
 		return false;
-	call_done(call);
 	nanosleep(&pause, NULL);
 	*pause_ns = 2 * *pause_ns < PAUSE_MOST_NS ? 2 * *pause_ns : PAUSE_MOST_NS;
 	return true;
@@ -156,9 +163,10 @@ int team_join(const char *socket_path, const struct team_wish *wish, struct team
 	request.team.layout = wish->layout;
 	if (!take_name(wish->name, request.team.name))
 		return say_name(wish->name);
-	do
+	do {
+		call_done(&call);
 		r = join_once(&call, &request, ret);
-	while (is_cut_off(r) && try_again(&call, &pause_ns));
+	} while (is_cut_off(r) && try_again(&call, &pause_ns));
 	return r;
 }
 
@@ -167,10 +175,12 @@ static int take_unless_own(
 	const struct call *call, const struct team_table *own, struct team_table *ret)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	union wire_message answer;
 	int r;
 
-	if (own && is_answer(call, own)) {
+	if (own && is_answer(call, own, &answer)) {
 		*ret = *own;
+		take_others(&answer.table, ret);
 		return 0;
 	}
 	r = explain(call_take(call, WIRE_TABLE, &packet), call);
@@ -199,22 +209,72 @@ int team_look(const char *socket_path, const struct team_choice *choice,
 	return r < 0 ? r : take_unless_own(&call, own, ret);
 }
 
+/* @opcode: WIRE_TEAM or WIRE_LAST */
+static union wire_message about(const struct team_table *table, uint16_t opcode, uint32_t wish)
+{
+	union wire_message request;
+
+	wire_begin(&request, opcode);
+	request.team.wish = wish;
+	request.team.uid = table->uid;
+	request.team.run = table->run;
+	memcpy(request.team.name, table->name, sizeof request.team.name);
+	return request;
+}
+
 int team_forget(const char *socket_path, const struct team_table *table)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
 	_cleanup_(call_done) struct call call = call_to(socket_path, CALL_WITHIN_NS);
-	union wire_message request;
+	union wire_message request = about(table, WIRE_TEAM, TEAM_FORGET);
 	int r = call_connect(&call);
 
 	if (r < 0)
 		return r;
-	wire_begin(&request, WIRE_TEAM);
-	request.team.wish = TEAM_FORGET;
-	request.team.uid = table->uid;
-	request.team.run = table->run;
 	request.team.layout = table->layout;
-	memcpy(request.team.name, table->name, sizeof request.team.name);
 	return explain(call_ask(&call, &request, WIRE_DONE, &packet), &call);
+}
+
+static int take_reading(struct wire_packet *packet, struct team_reading *ret)
+{
+	const struct wire_reading *told = &packet->message.reading;
+	const size_t n_bytes = told->n_sockets * sizeof ret->sweeps[0];
+
+	if (packet->n_fds != 1 || told->n_sockets > PAGE_SOCKETS_MAX ||
+		pread(packet->fds[0], ret->sweeps, n_bytes, 0) != (ssize_t)n_bytes)
+		return -EBADMSG;
+	memcpy(ret->generation, told->generation, sizeof ret->generation);
+	ret->alive_ns = told->alive_ns;
+	ret->noticed_ns = told->noticed_ns;
+	ret->n_sockets = told->n_sockets;
+	return 0;
+}
+
+static int ask_for_reading(
+	struct call *call, const union wire_message *request, struct team_reading *ret)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	int r = call_ask(call, request, WIRE_READING, &packet);
+
+	if (r == 0 && take_reading(&packet, ret) < 0)
+		r = call_cannot_connect(-EBADMSG, call->path);
+	return explain(r, call);
+}
+
+int team_last_reading(
+	const char *socket_path, const struct team_table *table, struct team_reading *ret)
+{
+	_cleanup_(call_done) struct call call = call_to(socket_path, JOIN_WITHIN_NS);
+	const union wire_message request = about(table, WIRE_LAST, TEAM_LOOK);
+	long pause_ns = PAUSE_LEAST_NS;
+	int r = call_connect(&call);
+
+	if (r < 0)
+		return r;
+	do
+		r = ask_for_reading(&call, &request, ret);
+	while (r == -EAGAIN && try_again(&call, &pause_ns));
+	return r == -EAGAIN ? -ETIMEDOUT : r;
 }
 
 void team_table_done(struct team_table *table)

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "common/page.h"
 #include "common/team.h"
 
 struct team_table {
@@ -20,6 +21,8 @@ struct team_table {
 	uint64_t bytes;
 	uint64_t made_ns; /* CLOCK_MONOTONIC */
 	char name[TEAM_NAME_BYTES];
+	uint32_t n_others; /* teams of this user that uncored saw alive while this one was */
+	char other[TEAM_NAME_BYTES]; /* the first of these */
 };
 
 /* The table that a process asks for, to share it with others. */
@@ -57,6 +60,19 @@ int team_look(const char *socket_path, const struct team_choice *choice,
 /* Makes uncored drop @table, which one of the above returned; members of the team keep it. Errors
  * as team_look(). */
 int team_forget(const char *socket_path, const struct team_table *table);
+
+/* The last reading of a team whose processes were all killed (WIRE_LAST). */
+struct team_reading {
+	uint64_t generation[2];
+	uint64_t alive_ns, noticed_ns;
+	uint32_t n_sockets;
+	struct page_sweep sweeps[PAGE_SOCKETS_MAX];
+};
+
+/* Gets the last reading for @table; waits if uncored is about to take it. -ENODATA: uncored has
+ * none; -ETIMEDOUT: it still waits for the budget or the site's rules; errors as team_look(). */
+int team_last_reading(
+	const char *socket_path, const struct team_table *table, struct team_reading *ret);
 
 /* Closes the descriptor. */
 void team_table_done(struct team_table *table);

@@ -42,7 +42,7 @@
  *
  * The library installs no signal handler, and writes to no stream except for the report of regions.
  * It reads the environment by secure_getenv(3): UNCORE_SOCKET and, for regions, UNCORE_REPORT,
- * UNCORE_TEAM and what launchers and batch systems say.
+ * UNCORE_TRACE, UNCORE_LABEL, UNCORE_TEAM and what launchers and batch systems say.
  */
 #ifndef UNCORE_H
 #define UNCORE_H
@@ -251,6 +251,12 @@ int uncore_describe(const struct uncore *handle, struct uncore_machine *ret_mach
 const char *uncore_metric_name(const struct uncore *handle, uint32_t metric);
 const char *uncore_metric_unit(const struct uncore *handle, uint32_t metric);
 
+/*
+ * The number that the site gave metric 0 .. n_metrics - 1 for Performance Co-Pilot (pmid of a
+ * platform file); 0: none, or past the end. Since 0.2.
+ */
+uint32_t uncore_metric_pmid(const struct uncore *handle, uint32_t metric);
+
 /* The index of the metric of this name, or -ENOENT: this platform has none. Since 0.1. */
 int uncore_find_metric(const struct uncore *handle, const char *name);
 
@@ -388,6 +394,12 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * added to the region once. Its window is the time in which it was open, not the sum over threads.
  * All other begins and ends take no reading and make no system call.
  *
+ * A region that is usually open for less than 1 ms, and less than 50 readings, is read in windows:
+ * one reading after many passages, at a begin or end. What moved in the gaps between the passages
+ * is estimated, and the count has a standard error. While several regions are open, each of them
+ * gets all bytes. So the report also says what a region itself moved at least and at most, and
+ * estimates it: uncore-numbers(7).
+ *
  * Name: 1 to 63 bytes of UTF-8 without control characters; copied. A team has at most 1000 regions,
  * and 1024 processes at a time.
  *
@@ -395,22 +407,71 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * table, or as JSON (uncore-report(5)) to the file that UNCORE_REPORT names. In that name %p stands
  * for the process id, %h for the host name, %r for the MPI rank (from the launcher's environment;
  * the process id if there is none), %j for the batch system's job id ("nojob" if there is none), %%
- * for %. If that file cannot be written, the table goes to stderr. A forked child that is alone
- * adds ".PID" to a name without %p. A destructor of the library writes the report, after the
- * program's own exit handlers and destructors. With UNCORE_EVERY=N only each N-th opening of a
- * region is measured, and the figures are scaled up. The counts of a team outlive all of its
- * processes: see uncore_team_record().
+ * for %. If that file cannot be written, the table goes to stderr. A destructor of the library
+ * writes the report, after the program's own exit handlers and destructors. The counts of a team
+ * outlive all of its processes: see uncore_team_record(). A process without a job step and the
+ * children that it forks are a team, too, but its counts end with the last of them, unless
+ * UNCORE_REPORT is set: see uncore_table_record(). A child that cannot share its parent's counts
+ * adds ".PID" to a name without %p.
  *
- * begin: -EINVAL (name; nothing was opened then), -ENOSPC (too many regions; likewise), -EOVERFLOW
- * (too deep), -EBADF: the program has closed a descriptor of the library; or as uncore_open() and
- * uncore_read(). Except where nothing was opened, a region that failed to begin is still open and
- * must be ended; its passage counts as failed. end: -EINVAL (name, or not the innermost region of
- * this thread; nothing was ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or the error of the
- * begin that opened the region, with the same sentence. All failures, and regions that a thread
- * leaves open when it ends, show in the report. Since 0.1; teams since 0.2.
+ * UNCORE_OVERHEAD is the percentage of the wall time that readings of short regions may take, 2 by
+ * default; 0: each begin that opens a region and each end that closes it takes a reading. With
+ * UNCORE_EVERY=N, for older scripts, a window goes over N openings of a region. The first process
+ * of a team decides both for all.
+ *
+ * A team has 999 regions; the names of all others share one, "(other names)".
+ *
+ * begin: -EINVAL (name), -ENOMEM: nothing was opened; -EOVERFLOW (too deep), -EBADF: the program
+ * has closed a descriptor of the library; or as uncore_open() and uncore_read(). Otherwise a region
+ * that failed to begin is still open and must be ended; its passage counts as failed. To end one
+ * that was not opened is harmless. end: -EINVAL (name, or not the innermost region of this thread;
+ * nothing was ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or the error of the begin that
+ * opened the region, with the same sentence. All failures, and regions that a thread leaves open
+ * when it ends, show in the report. Since 0.1; teams since 0.2.
  */
 int uncore_region_begin(const char *name);
 int uncore_region_end(const char *name);
+
+/*
+ * How long the last passage took that uncore_region_end() of this thread ended, in ns. 0: there was
+ * none, or it was nested too deeply. Makes no system call. Since 0.2.
+ */
+uint64_t uncore_passage_ns(void);
+
+/*
+ * Ends @old, the innermost region of this thread, and begins @new at once, with at most one reading
+ * for both. Errors as of both; -EINVAL: nothing has ended or begun then. Since 0.2.
+ */
+int uncore_region_next(const char *old, const char *new_name);
+
+/*
+ * A span is a passage that may end in another thread than it began in, and that nests with nothing:
+ * for messages, tasks and coroutines. A process may have 65,536 open ones. A region that spans go
+ * through has no estimate of its own bytes, because a thread may be in several at once. begin:
+ * as uncore_region_begin(); *@ret_span is for one uncore_span_end(), also after an error other than
+ * -EINVAL, -ENOSPC and -ENOMEM, after which it is 0. end: as uncore_region_end(); -EINVAL: the span
+ * is not open, or was begun before this process was forked. Since 0.2.
+ */
+int uncore_span_begin(const char *name, uint64_t *ret_span);
+int uncore_span_end(uint64_t span);
+
+/*
+ * A state of this process, beside its regions: for example "MPI", while any of its threads is
+ * inside of MPI. From its first call on, the process takes part. It is in the state while more
+ * threads have come in (ON) than gone out (OFF). LEFT ends that. The report of the team has the
+ * bytes of four times, @name with:
+ * "/any", while any process was in the state; "/all", while all that took part were in it; "/none",
+ * while none was; "/some", the rest of the time in which any took part. They are exact while each
+ * change between these times is read, and have an error once the budget for that is spent. States
+ * change no figure of a region. -EINVAL: a bad name (at most 58 bytes) or state;
+ * -ENOSPC: the team has 8 states, the most, or 999 regions; otherwise as
+ * uncore_region_begin(). The state has changed even then, unless it is -EINVAL, -ENOSPC or -ENOMEM.
+ * Any thread. Since 0.2.
+ */
+#define UNCORE_STATE_LEFT 0
+#define UNCORE_STATE_OFF  1
+#define UNCORE_STATE_ON   2
+int uncore_state_set(const char *name, int state);
 
 /*
  * Adds @amount >= 0 of @unit, for example 1e6 of "cells", to the work of the region @name: what
@@ -418,9 +479,16 @@ int uncore_region_end(const char *name);
  * team, and the report shows bytes for each unit of work. @unit: 1 to 15 bytes, as a region's name;
  * a region has at most 3. "bytes stored" is the unit of the bytes that the code stored; the report
  * derives from them the share of evaded write-allocates. -EINVAL: a bad name, amount or unit;
- * -ENOSPC: too many units or regions; -ENOMEM. Any thread. Since 0.2.
+ * -ENOSPC: too many units; -ENOMEM. Any thread. Since 0.2.
  */
 int uncore_region_work(const char *name, double amount, const char *unit);
+
+/*
+ * Says what the region @name is short for: the report has @title beside it. The first title of a
+ * region counts. 1 to 2047 bytes, otherwise as a name. -EINVAL: a bad name or title; -ENOSPC: the
+ * region is one of "(other names)"; -ENOMEM. Any thread. Since 0.2.
+ */
+int uncore_region_title(const char *name, const char *title);
 
 /*
  * Writes the report of the team so far, as JSON to the file @path (expanded as above), or as a
@@ -444,8 +512,27 @@ int uncore_region_report(const char *path);
 int uncore_team_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json);
 
+/*
+ * As uncore_team_record(), of the file @path, in which a process without a job step left its table
+ * because it ended without a report, or still runs: libuncore(3). -ENOMSG: the file is not a table,
+ * or cannot be opened; -EBADMSG: not one of this release; -EALREADY: its processes have reported.
+ * Since 0.2.
+ */
+int uncore_table_record(const char *path, char **ret_json);
+
 /* Makes uncored forget run @run of a team. Errors as above. Since 0.2. */
 int uncore_team_forget(const char *socket_path, uint32_t uid, const char *name, uint32_t run);
+
+/*
+ * Takes a reading for the newest run of the caller's team @name, as its processes do at begins and
+ * ends, so that little is missing if they are killed. A region whose processes have died is closed
+ * by it. Nothing is read if no region was open since the last reading, or if that was less than
+ * @gap_ns ago. 1: there was a reading; 0: there was none. *@ret_left_ns, unless NULL, is when to
+ * ask again, in ns. May block as uncore_team_record() and uncore_read_all(). Errors as of both;
+ * -ENOSPC: the table has no free place. Since 0.2.
+ */
+int uncore_team_observe(
+	const char *socket_path, const char *name, uint64_t gap_ns, uint64_t *ret_left_ns);
 
 #ifdef __cplusplus
 }

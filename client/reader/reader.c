@@ -65,6 +65,15 @@ bool reader_may_renew(int error)
 
 /* --- room --- */
 
+uint64_t readout_end_ns(const struct readout *readout)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < readout->n_sockets; i++)
+		ns = readout->samples[i].end_ns > ns ? readout->samples[i].end_ns : ns;
+	return ns;
+}
+
 void readout_done(struct readout *readout)
 {
 	free(take_ptr(readout->samples));

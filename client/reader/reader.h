@@ -81,6 +81,9 @@ int reader_read(const struct reader *reader, const struct reader_wish *wish, str
  * and reader_read(). */
 int reader_take(struct reader *reader, const struct reader_wish *wish, struct readout *ret);
 
+/* When it was complete. */
+uint64_t readout_end_ns(const struct readout *readout);
+
 void readout_done(struct readout *readout);
 
 /* A sentence for @error of the functions above. */

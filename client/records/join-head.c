@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/records/join-head.h"
+#include "client/records/join.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/records/join-sockets.h"
 #include "client/report/derived.h"
 #include "client/report/format.h"
 
-static void join_metrics(const struct record *record, struct record *total)
+static void join_metrics(const struct record *record, struct join *join)
 {
+	struct record *total = &join->total;
+
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
 		uint32_t n = total->n_metrics;
 
-		if (n >= UNCORE_METRICS_MAX ||
-			derived_find(total, record->metrics[i]) != UINT32_MAX)
+		if (derived_find(total, record->metrics[i]) != UINT32_MAX)
+			continue;
+		join->lacks_metric |= n == UNCORE_METRICS_MAX;
+		if (n == UNCORE_METRICS_MAX)
 			continue;
 		strcpy(total->metrics[n], record->metrics[i]);
 		strcpy(total->units[n], record->units[i]);
@@ -23,10 +28,10 @@ static void join_metrics(const struct record *record, struct record *total)
 }
 
 /* Keeps @text if all nodes have the same text, and else sets @several. */
-static void join_text(char *text, const char *other, const char *several)
+static void join_text(bool first, char *text, const char *other, const char *several)
 {
-	if (strcmp(text, other) != 0)
-		strcpy(text, several);
+	if (first || strcmp(text, other) != 0)
+		strcpy(text, first ? other : several);
 }
 
 /* If one node is a stand-in, the sum is one, because its warning must be read. */
@@ -37,14 +42,20 @@ static void join_platform(const struct record *record, struct record *total)
 	if (!*total->platform || format_warning(record->platform))
 		strcpy(total->platform, record->platform);
 	else
-		join_text(total->platform, record->platform, "several");
+		join_text(false, total->platform, record->platform, "several");
 }
 
-static int join_members(const struct record *record, struct record *total)
+static int join_members(const struct record *record, struct record *total, bool is_folded)
 {
 	size_t n = (size_t)total->n_members + record->n_members;
-	struct record_member *larger = realloc(total->members, (n + 1) * sizeof *larger);
+	struct record_member *larger;
 
+	if (is_folded) {
+		total->n_members = (uint32_t)n;
+		total->n_died += record_count_died(record);
+		return 0;
+	}
+	larger = realloc(total->members, (n + 1) * sizeof *larger);
 	if (!larger)
 		return -ENOMEM;
 	total->members = larger;
@@ -57,29 +68,30 @@ static int join_members(const struct record *record, struct record *total)
 
 static void join_cost(const struct record_cost *cost, struct record_cost *total)
 {
-	total->n_reading = join_head_add(total->n_reading, cost->n_reading);
-	total->reading_ns = join_head_add(total->reading_ns, cost->reading_ns);
-	total->n_timed = join_head_add(total->n_timed, cost->n_timed);
-	total->timed_ns = join_head_add(total->timed_ns, cost->timed_ns);
+	total->n_reading = join_add(total->n_reading, cost->n_reading);
+	total->reading_ns = join_add(total->reading_ns, cost->reading_ns);
+	total->n_timed = join_add(total->n_timed, cost->n_timed);
+	total->timed_ns = join_add(total->timed_ns, cost->timed_ns);
+	total->n_misses = join_add(total->n_misses, cost->n_misses);
+	total->misses_ns = join_add(total->misses_ns, cost->misses_ns);
 }
 
-int join_head(const struct record *record, bool first, struct record *total)
+int join_head(const struct record *record, bool first, struct join *join)
 {
+	struct record *total = &join->total;
+
+	join_text(first, total->team, record->team, "");
+	join_text(first, total->job, record->job, "");
+	join_text(first, total->label, record->label, "");
+	join_text(first, total->command, record->command, "several commands");
+	join_text(first, total->version, record->version, "");
 	if (first) {
 		total->rows = record->rows;
-		memcpy(total->team, record->team, sizeof total->team);
-		memcpy(total->job, record->job, sizeof total->job);
-		memcpy(total->command, record->command, sizeof total->command);
-		memcpy(total->version, record->version, sizeof total->version);
 		total->run = record->run;
 		total->begun_ns = record->begun_ns;
 		total->ended_ns = record->ended_ns;
 		total->n_expected = record->n_expected;
 	} else {
-		join_text(total->team, record->team, "");
-		join_text(total->job, record->job, "");
-		join_text(total->command, record->command, "several commands");
-		join_text(total->version, record->version, "");
 		if (record->begun_ns < total->begun_ns)
 			total->begun_ns = record->begun_ns;
 		if (record->ended_ns > total->ended_ns)
@@ -88,8 +100,8 @@ int join_head(const struct record *record, bool first, struct record *total)
 					    ? total->n_expected + record->n_expected
 					    : 0;
 	}
-	join_metrics(record, total);
+	join_metrics(record, join);
 	join_platform(record, total);
 	join_cost(&record->cost, &total->cost);
-	return join_members(record, total);
+	return join_members(record, total, join->is_folded);
 }

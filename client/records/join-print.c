@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/records/join-print.h"
+#include "client/records/join.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/cells.h"
+#include "client/records/spread.h"
 #include "client/report/columns.h"
 #include "client/report/derived.h"
-#include "client/report/footnotes.h"
 #include "client/report/print.h"
-#include "common/text.h"
+#include "common/macro.h"
 
 enum { HOST_MOST = 16 }; /* characters of a host name in a cell */
-
-static uint32_t count_nodes(const struct join *join)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < join->n_records; i++) {
-		uint32_t k = 0;
-
-		while (k < i && strcmp(join->records[k].host, join->records[i].host) != 0)
-			k++;
-		n += k == i;
-	}
-	return n;
-}
 
 static void print_heading(FILE *out, const struct join *join)
 {
 	const struct record *total = &join->total;
-	const uint32_t n_nodes = count_nodes(join);
+	const uint32_t n_nodes = join->hosts.n;
 
 	fprintf(out, "\n Regions of %s (", *total->command ? total->command : "unknown commands");
 	if (*total->job)
@@ -43,7 +29,9 @@ static void print_heading(FILE *out, const struct join *join)
 	fprintf(out, "%" PRIu32, total->n_members);
 	if (total->n_expected)
 		fprintf(out, " of %" PRIu32, total->n_expected);
-	fprintf(out, " ranks), platform %s%s:\n", *total->platform ? total->platform : "unknown",
+	fprintf(out, " rank%s), platform %s%s:\n",
+		total->n_members == 1 && total->n_expected <= 1 ? "" : "s",
+		*total->platform ? total->platform : "unknown",
 		join->runs.n_runs == 0  ? ""
 		: join->runs.n_runs > 1 ? ", all nodes of a run together"
 					: ", all nodes together");
@@ -51,46 +39,27 @@ static void print_heading(FILE *out, const struct join *join)
 
 /* --- rows --- */
 
-/* A region of the total, with a unique name. */
-static struct record_region row_of(const struct join *join, uint32_t i)
-{
-	struct record_region row = join->total.regions[i];
-	char tag[JOIN_TAG_MAX];
-
-	join_tag(join, &row, tag);
-	snprintf(row.name, sizeof row.name, "%.*s%s", (int)(sizeof row.name - 1 - strlen(tag)),
-		join->total.regions[i].name, tag);
-	return row;
-}
-
-static void print_rows(FILE *out, const struct join *join)
+static int print_rows(FILE *out, const struct join *join)
 {
 	struct record total = join->total; /* borrows all that it has */
-	struct record_region *rows = calloc(total.n_regions + 1U, sizeof *rows);
+	_cleanup_free_ struct record_region *rows = calloc(total.n_regions + 1U, sizeof *rows);
 
 	if (!rows)
-		return;
+		return -ENOMEM;
 	for (uint32_t i = 0; i < total.n_regions; i++)
-		rows[i] = row_of(join, i);
+		rows[i] = join_row(join, i);
 	if (!join_is_sum(join))
 		*total.team = '\0'; /* its ranks are those of all rows */
 	total.regions = rows;
 	record_print_regions(out, &total);
-	free(rows);
-}
-
-static void write_name(const struct join *join, uint32_t i, char ret_text[COLUMN_CELL_MAX])
-{
-	const struct record_region row = row_of(join, i);
-
-	cells_name(&join->total, &row, NULL, ret_text);
+	return 0;
 }
 
 /* --- imbalance --- */
 
 static bool is_compared(const struct join *join, uint32_t metric)
 {
-	if (!derived_is_memory(join->total.metrics[metric]))
+	if (!derived_is_memory(&join->total, metric))
 		return false;
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
 		if (join->regions[i].n_parts > 1 && !isnan(join_imbalance(join, i, metric).ratio))
@@ -108,9 +77,7 @@ static void write_imbalance(
 		strcpy(ret_text, "-");
 		return;
 	}
-	snprintf(host, sizeof host, "%.*s", (int)strcspn(imbalance.largest->host, "."),
-		imbalance.largest->host);
-	text_make_plain(host);
+	join_short_host(imbalance.largest, host, sizeof host);
 	snprintf(ret_text, COLUMN_CELL_MAX, "%.2f %s", imbalance.ratio, host);
 }
 
@@ -120,76 +87,117 @@ static int width_of_names(const struct join *join)
 	char name[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++) {
-		write_name(join, i, name);
+		join_write_name(join, i, name);
 		if (column_text_width(name) > width)
 			width = column_text_width(name);
 	}
 	return (int)width;
 }
 
-static void print_imbalance_of(FILE *out, const struct join *join, uint32_t region, int width)
+/* The metrics that are compared, and how many of them a line has room for. */
+struct compared {
+	const struct join *join;
+	int names_width, width;
+	uint32_t n, metrics[UNCORE_METRICS_MAX];
+	uint32_t n_line;
+};
+
+static void find_compared(const struct join *join, unsigned line, struct compared *ret)
+{
+	*ret = (struct compared){
+		.join = join,
+		.names_width = width_of_names(join),
+		.width = 5 + HOST_MOST,
+	};
+	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
+		const int n = (int)strlen(join->total.metrics[i]);
+
+		if (!is_compared(join, i))
+			continue;
+		ret->metrics[ret->n++] = i;
+		ret->width = n > ret->width ? n : ret->width;
+	}
+	ret->n_line = 1; /* at least, however long the names are */
+	if ((int)line - ret->names_width - 8 > 2 + ret->width)
+		ret->n_line = (uint32_t)(((int)line - ret->names_width - 8) / (2 + ret->width));
+}
+
+/* Prints cells from metric @first of those that are compared. @region -1: their titles. */
+static void print_cells(FILE *out, const struct compared *compared, uint32_t first, int64_t region)
 {
 	char text[COLUMN_CELL_MAX];
 
-	write_name(join, region, text);
-	fprintf(out, " %s%*s  %5" PRIu32, text, width - (int)column_text_width(text), "",
-		join->regions[region].n_parts);
-	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
-		if (!is_compared(join, i))
-			continue;
-		write_imbalance(join, region, i, text);
-		fprintf(out, "  %*s", 5 + HOST_MOST, text);
+	for (uint32_t i = first; i < compared->n && i < first + compared->n_line; i++) {
+		if (region < 0)
+			strcpy(text, compared->join->total.metrics[compared->metrics[i]]);
+		else
+			write_imbalance(
+				compared->join, (uint32_t)region, compared->metrics[i], text);
+		fprintf(out, "  %*s", compared->width, text);
 	}
 	fputc('\n', out);
 }
 
+static void print_block(FILE *out, const struct compared *compared, uint32_t first)
+{
+	const struct join *join = compared->join;
+	char name[COLUMN_CELL_MAX];
+
+	fprintf(out, " %-*s  nodes", compared->names_width, columns_rows(&join->total));
+	print_cells(out, compared, first, -1);
+	for (uint32_t i = 0; i < join->total.n_regions; i++) {
+		if (join->regions[i].n_parts <= 1)
+			continue;
+		join_write_name(join, i, name);
+		fprintf(out, " %s%*s  %5" PRIu32, name,
+			compared->names_width - (int)column_text_width(name), "",
+			join->regions[i].n_parts);
+		print_cells(out, compared, first, i);
+	}
+}
+
 void join_print_imbalance(FILE *out, const struct join *join)
 {
-	int width = width_of_names(join);
-	bool any = false;
+	struct compared compared;
 
-	for (uint32_t i = 0; i < join->total.n_metrics; i++)
-		any |= is_compared(join, i);
-	if (!any)
-		return;
-	fprintf(out,
-		"\n Imbalance: the largest node / the mean of the nodes, and which node it is:\n"
-		" %-*s  nodes",
-		width, columns_rows(&join->total));
-	for (uint32_t i = 0; i < join->total.n_metrics; i++)
-		if (is_compared(join, i))
-			fprintf(out, "  %*s", 5 + HOST_MOST, join->total.metrics[i]);
-	fputc('\n', out);
-	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		if (join->regions[i].n_parts > 1)
-			print_imbalance_of(out, join, i, width);
+	find_compared(join, columns_line(&join->total, out), &compared);
+	if (compared.n)
+		fputs("\n Imbalance: the largest node / the mean of the nodes, and which node it "
+		      "is:\n",
+			out);
+	for (uint32_t first = 0; first < compared.n; first += compared.n_line)
+		print_block(out, &compared, first);
 }
 
 /* --- nodes --- */
 
 /* The same table with a line for each node. */
-static void print_nodes_of(FILE *out, const struct join *join, uint32_t i)
+static int print_nodes_of(FILE *out, const struct join *join, uint32_t i)
 {
 	const struct join_region *region = &join->regions[i];
+	_cleanup_free_ struct record_region *views = calloc(region->n_parts, sizeof *views);
+	struct record_socket *sockets = join->total.regions[i].sockets;
 	struct record nodes = join->total; /* borrows all that it has */
-	struct record_region *views = calloc(region->n_parts, sizeof *views);
 	char name[COLUMN_CELL_MAX];
 
 	if (!views)
-		return;
+		return -ENOMEM;
 	for (uint32_t k = 0; k < region->n_parts; k++) {
-		views[k] = region->parts[k].view;
+		views[k] = *region->parts[k].region;
+		views[k].sockets = sockets;
+		views[k].member_ns = NULL; /* the members are those of all nodes */
+		sockets += views[k].n_sockets;
 		snprintf(views[k].name, sizeof views[k].name, "%.63s",
-			region->parts[k].record->host);
+			join->records[region->parts[k].record].host);
 	}
 	*nodes.team = '\0';         /* its ranks are those of all nodes */
 	strcpy(nodes.host, "each"); /* the sockets are of one node */
 	nodes.regions = views;
 	nodes.n_regions = region->n_parts;
-	write_name(join, i, name);
+	join_write_name(join, i, name);
 	fprintf(out, "\n Region %s on each node:\n", name);
 	record_print_regions(out, &nodes);
-	free(views);
+	return 0;
 }
 
 /* If a name has several rows, the row of a single node says all. */
@@ -198,21 +206,23 @@ static bool has_nodes(const struct join *join, uint32_t i)
 	return join_is_sum(join) || join->regions[i].n_parts > 1;
 }
 
-static void print_nodes(FILE *out, const struct join *join, bool asked)
+static int print_nodes(FILE *out, const struct join *join, bool asked)
 {
 	size_t n = 0;
+	int r = 0;
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
 		n += has_nodes(join, i) ? join->regions[i].n_parts : 0;
-	if (n > JOIN_PRINT_LINES && !asked) {
+	if (join->is_folded || (n > JOIN_PRINT_LINES && !asked)) {
 		fprintf(out,
 			"\n `uncore report --nodes` prints each region of each node, %zu lines.\n",
 			n);
-		return;
+		return 0;
 	}
-	for (uint32_t i = 0; i < join->total.n_regions; i++)
+	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
 		if (has_nodes(join, i))
-			print_nodes_of(out, join, i);
+			r = print_nodes_of(out, join, i);
+	return r;
 }
 
 /* --- the whole --- */
@@ -227,13 +237,18 @@ void join_print_notes(FILE *out, const char *notes)
 	}
 }
 
-void join_print(FILE *out, const struct join *join, const char *notes, bool nodes)
+int join_print(FILE *out, const struct join *join, const char *notes, bool nodes)
 {
 	print_heading(out, join);
-	print_rows(out, join);
+	if (print_rows(out, join) < 0)
+		return -ENOMEM;
 	join_print_imbalance(out, join);
-	print_nodes(out, join, nodes);
+	spread_print(out, join);
+	join_print_ranks(out, join);
+	if (print_nodes(out, join, nodes) < 0)
+		return -ENOMEM;
 	fputc('\n', out);
 	join_print_notes(out, notes);
 	footnotes_print(out, &join->total);
+	return 0;
 }

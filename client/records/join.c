@@ -8,268 +8,342 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/launcher/hostlist.h"
-#include "client/records/join-head.h"
-#include "client/records/rows.h"
+#include "client/records/join-sockets.h"
+#include "client/report/columns.h"
 #include "client/report/derived.h"
+#include "common/array.h"
 #include "common/macro.h"
 #include "common/text.h"
 
 void join_done(struct join *join)
 {
-	for (uint32_t i = 0; join->regions && i < join->total.n_regions; i++)
+	for (uint32_t i = 0; join->regions && i < join->total.n_regions; i++) {
 		free(join->regions[i].parts);
+		free(join->regions[i].counts);
+		ranks_done(&join->regions[i].ranks);
+	}
 	free(join->regions);
 	record_done(&join->total);
 	for (uint32_t i = 0; join->records && i < join->n_records; i++)
 		record_done(&join->records[i]);
 	free(join->records);
+	free(join->places);
+	names_done(&join->hosts);
+	names_done(&join->names);
+	names_done(&join->rows);
 	runs_done(&join->runs);
 	*join = (struct join){};
 }
 
-/* --- regions --- */
+/* --- numbers --- */
 
-static void take_row(const struct join *join, const struct row *row, struct record_region *ret)
+/* False: there is no room for all units. */
+static bool join_work(const struct record_work *work, struct record_work *total)
 {
-	strcpy(ret->name, row->name);
-	if (row->run == RUNS_APART)
-		ret->node = row->record + 1;
-	else if (join->runs.n_runs > 1)
-		ret->run = row->run + 1;
-}
+	bool whole = true;
 
-/* Makes the regions, and counts the sockets and parts of each. */
-static int make_regions(struct join *join, const struct rows *rows)
-{
-	join->total.regions = calloc(rows->n + 1U, sizeof *join->total.regions);
-	join->regions = calloc(rows->n + 1U, sizeof *join->regions);
-	if (!join->total.regions || !join->regions)
-		return -ENOMEM;
-	join->total.n_regions = rows->n;
-	for (uint32_t i = 0; i < rows->n; i++)
-		take_row(join, &rows->all[i], &join->total.regions[i]);
-	for (uint32_t i = 0; i < join->n_records; i++)
-		for (uint32_t k = 0; k < join->records[i].n_regions; k++) {
-			const struct record_region *region = &join->records[i].regions[k];
-			const uint32_t at = rows_find(rows, i, region->name, k);
-
-			join->total.regions[at].n_sockets += region->n_sockets;
-			join->regions[at].has_estimates |= region->estimates != NULL;
-			join->regions[at].n_parts++;
-		}
-	return 0;
-}
-
-static int make_room(struct join *join, uint32_t i)
-{
-	struct record_region *region = &join->total.regions[i];
-	const bool has_estimates = join->regions[i].has_estimates;
-	size_t n = region->n_sockets;
-
-	region->sockets = calloc(n + 1, sizeof *region->sockets);
-	join->regions[i].parts = calloc(join->regions[i].n_parts, sizeof(struct join_part));
-	if (has_estimates)
-		region->estimates =
-			calloc(n * join->total.n_metrics + 1, sizeof *region->estimates);
-	region->n_sockets = 0; /* counted again as nodes are added */
-	join->regions[i].n_parts = 0;
-	if (has_estimates && !region->estimates)
-		return -ENOMEM;
-	return region->sockets && join->regions[i].parts ? 0 : -ENOMEM;
-}
-
-static void join_work(const struct record_work *work, struct record_work *total)
-{
 	for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++) {
 		size_t k = 0;
 
 		while (k < RECORD_UNITS_MAX && *total[k].unit &&
 			strcmp(total[k].unit, work[i].unit) != 0)
 			k++;
+		whole &= k < RECORD_UNITS_MAX;
 		if (k == RECORD_UNITS_MAX)
 			continue;
 		strcpy(total[k].unit, work[i].unit);
 		total[k].amount += work[i].amount;
+		total[k].predicted = work[i].predicted;
 	}
+	return whole;
 }
 
 static void join_numbers(const struct record_region *region, struct record_region *total)
 {
-	total->n_passages = join_head_add(total->n_passages, region->n_passages);
-	total->n_failed = join_head_add(total->n_failed, region->n_failed);
-	total->n_open = join_head_add(total->n_open, region->n_open);
-	total->n_died = join_head_add(total->n_died, region->n_died);
-	total->n_ranks = join_head_add(total->n_ranks, region->n_ranks);
-	total->time_ns = join_head_add(total->time_ns, region->time_ns);
-	total->lost_ns = join_head_add(total->lost_ns, region->lost_ns);
-	total->shared_ns = join_head_add(total->shared_ns, region->shared_ns);
-	total->n_stretches = join_head_add(total->n_stretches, region->n_stretches);
-	total->n_measured = join_head_add(total->n_measured, region->n_measured);
-	join_work(region->work, total->work);
+	total->n_passages = join_add(total->n_passages, region->n_passages);
+	total->n_failed = join_add(total->n_failed, region->n_failed);
+	total->n_open = join_add(total->n_open, region->n_open);
+	total->n_died = join_add(total->n_died, region->n_died);
+	total->n_ranks = join_add(total->n_ranks, region->n_ranks);
+	total->time_ns = join_add(total->time_ns, region->time_ns);
+	total->lost_ns = join_add(total->lost_ns, region->lost_ns);
+	total->shared_ns = join_add(total->shared_ns, region->shared_ns);
+	total->n_stretches = join_add(total->n_stretches, region->n_stretches);
+	total->n_measured = join_add(total->n_measured, region->n_measured);
+	total->n_windows = join_add(total->n_windows, region->n_windows);
+	total->windows_ns = join_add(total->windows_ns, region->windows_ns);
+	for (uint32_t i = 0; i < region->n_sockets; i++) /* -1 is above all */
+		if ((uint64_t)region->sockets[i].n_others > (uint64_t)total->n_others)
+			total->n_others = region->sockets[i].n_others;
 }
 
-/* @metric is an index of the node; UINT32_MAX: the node lacks it. */
-static int copy_value(const struct record_value *values, uint32_t metric, struct record_value *ret)
+/* --- regions --- */
+
+/* Adds an empty region to the sum. */
+static int add_region(struct join *join, const struct join_source *source, const char *name)
 {
-	const char *why = NULL;
+	const uint32_t n = join->total.n_regions;
+	const int64_t number = names_add(&join->names, name);
+	struct record_region *total;
 
-	if (metric == UINT32_MAX)
-		why = "a node's platform has no such metric";
-	else if (values[metric].quality & UNCORE_ABSENT)
-		why = values[metric].why ? values[metric].why : "for an unknown reason";
-	if (!why) {
-		*ret = values[metric];
-		ret->why = NULL;
-		return 0;
-	}
-	*ret = (struct record_value){ .quality = UNCORE_ABSENT, .why = strdup(why) };
-	return ret->why ? 0 : -ENOMEM;
-}
-
-static int copy_estimate(
-	const struct record_estimate *estimates, uint32_t metric, struct record_estimate *ret)
-{
-	const char *why = "a node has none";
-
-	if (estimates && metric != UINT32_MAX) {
-		*ret = estimates[metric];
-		why = estimates[metric].why;
-	}
-	ret->why = why ? strdup(why) : NULL;
-	return why && !ret->why ? -ENOMEM : 0;
-}
-
-/* Copies a socket, which gets a new number in the sum. */
-static int copy_socket(const struct record *record, const struct record_region *region,
-	uint32_t socket, const struct record *total, struct record_region *ret)
-{
-	const struct record_socket *from = &region->sockets[socket];
-	struct record_socket *to = &ret->sockets[ret->n_sockets];
-	const struct record_estimate *estimates = NULL;
-	int r = 0;
-
-	*to = (struct record_socket){
-		.socket = ret->n_sockets++,
-		.package = from->package,
-		.window_ns = from->window_ns,
-		.skew_ns = from->skew_ns,
-		.quantum_bytes = from->quantum_bytes,
+	if (number < 0 || array_room(&join->total.regions, n, sizeof *total) < 0 ||
+		array_room(&join->regions, n, sizeof *join->regions) < 0)
+		return -ENOMEM;
+	total = &join->total.regions[n];
+	*total = (struct record_region){ .n_sockets = 0 };
+	strcpy(total->name, name);
+	if (source->group >= join->runs.n_runs && !join->is_folded)
+		total->node = source->place + 1;
+	else if (join->runs.n_runs > 1)
+		total->run = source->group + 1;
+	join->regions[n] = (struct join_region){
+		.name = (uint32_t)number,
+		.group = source->group,
+		.n_metrics = join->total.n_metrics,
 	};
-	if (region->estimates)
-		estimates = &region->estimates[(size_t)socket * record->n_metrics];
-	for (uint32_t i = 0; r == 0 && i < total->n_metrics; i++) {
-		uint32_t metric = derived_find(record, total->metrics[i]);
+	join->total.n_regions++;
+	return 0;
+}
 
-		if (metric != UINT32_MAX && strcmp(record->units[metric], total->units[i]) != 0)
-			metric = UINT32_MAX;
-		r = copy_value(from->values, metric, &to->values[i]);
-		if (r == 0 && ret->estimates)
-			r = copy_estimate(estimates, metric,
-				&ret->estimates[(size_t)to->socket * total->n_metrics + i]);
+/* The place of the region of the sum, which is made if it is missing; -ENOMEM. */
+static int64_t find_region(struct join *join, const struct join_source *source, const char *name)
+{
+	char row[RECORD_NAME_BYTES + 16];
+	int64_t at;
+
+	snprintf(row, sizeof row, "%" PRIu32 ".%s", source->group, name);
+	at = names_add(&join->rows, row);
+	if (at == join->total.n_regions && add_region(join, source, name) < 0)
+		return -ENOMEM;
+	return at;
+}
+
+/* What the part counted, as far as it is known. */
+static int add_counts(const struct join_source *source, const struct record_region *from,
+	struct join_region *region)
+{
+	const size_t n = region->n_metrics;
+	double *counts;
+	int r = array_room(&region->counts, region->n_parts, (n + 1) * sizeof *counts);
+
+	counts = region->counts + region->n_parts * n;
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		const uint32_t metric = source->metrics[i];
+		struct derived total = { .why = "" };
+
+		if (metric != UINT32_MAX)
+			total = derived_total(from, metric);
+		counts[i] = derived_is_known(&total) ? total.value : NAN;
 	}
 	return r;
 }
 
-static int join_region(
-	struct join *join, const struct rows *rows, uint32_t record_index, uint32_t i)
+static int join_part(
+	struct join *join, const struct join_source *source, const struct record_region *from)
 {
-	const struct record *record = &join->records[record_index];
-	const struct record_region *region = &record->regions[i];
-	const uint32_t at = rows_find(rows, record_index, region->name, i);
+	const int64_t at = find_region(join, source, from->name);
+	struct join_region *region = &join->regions[at];
 	struct record_region *total = &join->total.regions[at];
-	struct join_part *part = &join->regions[at].parts[join->regions[at].n_parts++];
-	uint32_t first = total->n_sockets;
+	int r = at < 0 ? (int)at : add_counts(source, from, region);
 
-	join_numbers(region, total);
-	*part = (struct join_part){ .record = record, .view = *region };
-	part->view.sockets = &total->sockets[first];
-	part->view.estimates =
-		total->estimates ? &total->estimates[(size_t)first * join->total.n_metrics] : NULL;
-	for (uint32_t k = 0; k < region->n_sockets; k++) {
-		int r = copy_socket(record, region, k, &join->total, total);
-
-		if (r < 0)
-			return r;
+	if (r == 0)
+		r = array_room(&region->parts, region->n_parts, sizeof *region->parts);
+	if (r < 0)
+		return r;
+	/* A row's longest title says most: what was left out there. */
+	if (from->title &&
+		(!total->title || (from->is_row && strlen(from->title) > strlen(total->title)))) {
+		free(total->title);
+		total->title = strdup(from->title); /* the name alone tells less, and is enough */
 	}
+	join_numbers(from, total);
+	r = join_misses(&from->misses, !region->n_parts, &total->misses) ? 0 : -ENOMEM;
+	region->lacks_work |= !join_work(from->work, total->work);
+	region->parts[region->n_parts++] = (struct join_part){
+		source->place,
+		from->n_sockets,
+		join->is_folded ? NULL : from,
+		derived_window_ns(from),
+	};
+	if (r == 0 && from->member_ns && join->n_ranks <= JOIN_RANKS_MOST) {
+		join->n_ranks += source->record->n_members;
+		r = ranks_add(&region->ranks, source->record, from, source->place);
+	}
+	for (uint32_t i = 0; r == 0 && i < from->n_sockets; i++)
+		r = (join->is_folded ? join_fold_socket : join_copy_socket)(
+			source, &from->sockets[i], total);
+	return r;
+}
+
+/* A sum of sockets also has a reason for each metric that a later node may have. */
+static void match_metrics(const struct join *join, struct join_source *source)
+{
+	const struct record *total = &join->total;
+
+	source->n_metrics = join->is_folded ? UNCORE_METRICS_MAX : total->n_metrics;
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
+		const uint32_t metric = i < total->n_metrics
+						? derived_find(source->record, total->metrics[i])
+						: UINT32_MAX;
+		const bool is_same = metric != UINT32_MAX &&
+				     strcmp(source->record->units[metric], total->units[i]) == 0;
+
+		source->metrics[i] = is_same ? metric : UINT32_MAX;
+	}
+}
+
+int join_copy_sockets(const struct join *join, const struct record *record,
+	const struct record_region *from, struct record_region *ret)
+{
+	struct join_source source = { .record = record };
+	int r = 0;
+
+	match_metrics(join, &source);
+	for (uint32_t i = 0; r == 0 && i < from->n_sockets; i++)
+		r = join_copy_socket(&source, &from->sockets[i], ret);
+	return r;
+}
+
+static int join_record(struct join *join, uint32_t place, uint32_t group)
+{
+	const struct record *record = &join->records[place];
+	struct join_source source = { .record = record, .place = place, .group = group };
+	int r = names_add(&join->hosts, record->host) < 0 ? -ENOMEM : 0;
+
+	match_metrics(join, &source);
+	for (uint32_t i = 0; r == 0 && i < record->n_regions; i++)
+		r = join_part(join, &source, &record->regions[i]);
+	return r;
+}
+
+/* --- several runs --- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct join_region *x = a, *y = b;
+
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return (x->group > y->group) - (x->group < y->group);
+}
+
+/* Regions of a name become neighbours. */
+static int sort_regions(struct join *join)
+{
+	const uint32_t n = join->total.n_regions;
+	struct record_region *sorted = calloc(n + 1U, sizeof *sorted);
+	char row[RECORD_NAME_BYTES + 16];
+
+	if (!sorted)
+		return -ENOMEM;
+	if (n)
+		qsort(join->regions, n, sizeof *join->regions, compare);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct join_region *region = &join->regions[i];
+
+		snprintf(row, sizeof row, "%" PRIu32 ".%s", region->group,
+			join->names.all[region->name]);
+		sorted[i] = join->total.regions[names_add(&join->rows, row)];
+	}
+	free(join->total.regions);
+	join->total.regions = sorted;
 	return 0;
 }
 
-/* The shared part of the window is the mean of the nodes, because the window is. */
-static void average_shared(struct join *join)
+static int find_places(struct join *join)
 {
-	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		if (join->regions[i].n_parts)
-			join->total.regions[i].shared_ns /= join->regions[i].n_parts;
+	_cleanup_free_ uint32_t *n_of_host = calloc(join->hosts.n + 1U, sizeof *n_of_host);
+
+	join->places = calloc(join->n_records, sizeof *join->places);
+	if (!n_of_host || !join->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < join->n_records; i++)
+		if (join->runs.of[i] == RUNS_APART)
+			join->places[i] =
+				++n_of_host[names_add(&join->hosts, join->records[i].host)];
+	return 0;
+}
+
+/* --- the whole --- */
+
+static int end(struct join *join)
+{
+	int r = sort_regions(join);
+
+	/* The shared part of the window is the mean of the nodes, because the window is. */
+	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
+		join->total.regions[i].shared_ns /= join->regions[i].n_parts;
+	return r < 0 ? r : find_places(join);
 }
 
 static int join_all(struct join *join)
 {
-	_cleanup_(rows_done) struct rows rows = { .n_names = 0 };
 	int r = 0;
 
-	for (uint32_t i = 0; i < join->n_records; i++)
-		join->n_apart += join->runs.of[i] == RUNS_APART;
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
-		r = join_head(&join->records[i], i == 0, &join->total);
-	if (r == 0)
-		r = rows_collect(join->records, join->n_records, &join->runs, &rows);
-	if (r == 0)
-		r = make_regions(join, &rows);
-	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
-		r = make_room(join, i);
-	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
-		for (uint32_t k = 0; r == 0 && k < join->records[i].n_regions; k++)
-			r = join_region(join, &rows, i, k);
-	if (r == 0)
-		average_shared(join);
-	return r;
-}
+		r = join_head(&join->records[i], i == 0, join);
+	for (uint32_t i = 0; r == 0 && i < join->n_records; i++) {
+		const bool is_apart = join->runs.of[i] == RUNS_APART;
 
-/* Moves @join to @ret if @r is 0, else frees it. */
-static int finish(struct join *join, int r, struct join *ret)
-{
-	if (r == 0)
-		r = join_all(join);
-	if (r < 0) {
-		join_done(join);
-		return r;
+		join->n_apart += is_apart;
+		r = join_record(join, i, is_apart ? join->runs.n_runs + i : join->runs.of[i]);
 	}
-	*ret = *join;
-	return 0;
-}
-
-static struct join take(struct record_list *list)
-{
-	const struct join join = { .records = list->records, .n_records = list->n };
-
-	*list = (struct record_list){ .n = 0 };
-	return join;
+	return r < 0 ? r : end(join);
 }
 
 int join_records(struct record_list *list, struct join *ret)
 {
-	struct join join = take(list);
+	_cleanup_(join_done) struct join join = { .records = list->records, .n_records = list->n };
+	int r = runs_find(join.records, join.n_records, &join.runs);
 
-	return finish(&join, runs_find(join.records, join.n_records, &join.runs), ret);
+	*list = (struct record_list){ .n = 0 };
+	join.hosts.of_hosts = true;
+	if (r == 0)
+		r = join_all(&join);
+	if (r < 0)
+		return r;
+	*ret = join;
+	join = (struct join){};
+	return 0;
 }
 
-int join_run(struct record_list *list, struct join *ret)
+int join_fold(struct join *join, struct record *record)
 {
-	struct join join = take(list);
+	struct record_list list = { join->records, join->n_records };
+	int r = record_list_add(&list, record);
+	struct record *head;
 
-	return finish(&join, runs_one(join.n_records, &join.runs), ret);
+	if (r < 0)
+		return r;
+	join->is_folded = true;
+	join->records = list.records;
+	join->hosts.of_hosts = true;
+	head = &join->records[join->n_records++];
+	r = join_head(head, join->n_records == 1, join);
+	if (r == 0)
+		r = join_record(join, join->n_records - 1, 0);
+	record_drop_regions(head);
+	free(take_ptr(head->members));
+	return r;
 }
 
-/* The place of a record among those of its host that are in no run. */
-static uint32_t place_apart(const struct join *join, uint32_t record)
+int join_end_folding(struct join *join, bool is_one_run)
 {
-	uint32_t n = 1;
+	int r = is_one_run ? runs_one(join->n_records, &join->runs)
+			   : runs_find(join->records, join->n_records, &join->runs);
 
-	for (uint32_t i = 0; i < record; i++)
-		n += join->runs.of[i] == RUNS_APART &&
-		     strcmp(join->records[i].host, join->records[record].host) == 0;
-	return n;
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < join->n_records; i++)
+		if (join->runs.of[i])
+			return -EXDEV;
+	return end(join);
+}
+
+void join_short_host(const struct record *record, char *ret_host, size_t size_bytes)
+{
+	snprintf(ret_host, size_bytes, "%.*s", (int)strcspn(record->host, "."), record->host);
+	text_make_plain(ret_host);
 }
 
 void join_tag(const struct join *join, const struct record_region *region, char ret[JOIN_TAG_MAX])
@@ -281,10 +355,24 @@ void join_tag(const struct join *join, const struct record_region *region, char 
 		snprintf(ret, JOIN_TAG_MAX, "#%" PRIu32, region->run);
 	if (!region->node)
 		return;
-	snprintf(host, sizeof host, "%.24s", join->records[region->node - 1].host);
-	host[strcspn(host, ".")] = '\0';
-	text_make_plain(host);
-	snprintf(ret, JOIN_TAG_MAX, "@%s#%" PRIu32, host, place_apart(join, region->node - 1));
+	join_short_host(&join->records[region->node - 1], host, sizeof host);
+	snprintf(ret, JOIN_TAG_MAX, "@%s#%" PRIu32, host, join->places[region->node - 1]);
+}
+
+struct record_region join_row(const struct join *join, uint32_t i)
+{
+	struct record_region row = join->total.regions[i];
+	char tag[JOIN_TAG_MAX];
+
+	join_tag(join, &row, tag);
+	snprintf(row.name, sizeof row.name, "%.*s%s", (int)(sizeof row.name - 1 - strlen(tag)),
+		join->total.regions[i].name, tag);
+	return row;
+}
+
+void join_write_name(const struct join *join, uint32_t i, char *ret_text)
+{
+	columns_name(join_row(join, i).name, ret_text);
 }
 
 struct join_imbalance join_imbalance(const struct join *join, uint32_t region, uint32_t metric)
@@ -294,25 +382,17 @@ struct join_imbalance join_imbalance(const struct join *join, uint32_t region, u
 	double sum = 0, largest = -1;
 
 	for (uint32_t i = 0; i < parts->n_parts; i++) {
-		struct derived total = derived_total(&parts->parts[i].view, metric);
+		const double count = join_count(parts, i, metric);
 
-		if (!derived_is_known(&total))
+		if (isnan(count))
 			return (struct join_imbalance){ .ratio = NAN };
-		sum += total.value;
-		if (total.value <= largest)
+		sum += count;
+		if (count <= largest)
 			continue;
-		largest = total.value;
-		imbalance.largest = parts->parts[i].record;
+		largest = count;
+		imbalance.largest = &join->records[parts->parts[i].record];
 	}
 	if (sum > 0)
 		imbalance.ratio = largest / (sum / parts->n_parts);
 	return imbalance;
-}
-
-bool join_has_host(const struct join *join, const char *name)
-{
-	for (uint32_t i = 0; i < join->n_records; i++)
-		if (hostlist_is_same(join->records[i].host, name))
-			return true;
-	return false;
 }

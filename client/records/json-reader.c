@@ -3,226 +3,239 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/text.h"
 
-void json_reader_fail(struct json_reader *reader, const char *key, const char *is_wrong)
+enum { PATH_MAX_BYTES = 256 };
+
+/* Adds "regions[3].sockets". */
+static void add_path(const struct json_reader *reader, char path[PATH_MAX_BYTES])
 {
-	size_t n = strlen(reader->where);
+	size_t n;
+
+	if (!reader->above)
+		return;
+	add_path(reader->above, path);
+	n = strlen(path);
+	if (!reader->key)
+		snprintf(path + n, PATH_MAX_BYTES - n, "[%zu]", reader->index);
+	else /* a hostile key may be long, or control a terminal */
+		snprintf(path + n, PATH_MAX_BYTES - n, "%s%.63s", n ? "." : "",
+			text_is_plain(reader->key) ? reader->key : "?");
+}
+
+void json_reader_fail(const struct json_reader *reader, const char *key, const char *is_wrong, ...)
+{
+	const struct json_reader member = { .above = reader, .key = key };
+	struct json_failure *failure = reader->failure;
+	char path[PATH_MAX_BYTES] = "";
+	va_list arguments;
+	size_t n;
 
 	if (json_reader_failed(reader))
 		return;
-	if (!key && n > 1) /* without the final point */
-		snprintf(reader->why, sizeof reader->why, "member %.*s %s", (int)n - 1,
-			reader->where, is_wrong);
-	else
-		snprintf(reader->why, sizeof reader->why, "member %s%s %s", reader->where,
-			key ? key : "", is_wrong);
+	add_path(key ? &member : reader, path);
+	n = (size_t)snprintf(failure->why, sizeof failure->why, "member %s ", path);
+	va_start(arguments, is_wrong);
+	vsnprintf(failure->why + n, sizeof failure->why - n, is_wrong, arguments);
+	va_end(arguments);
 }
 
-/* --- where --- */
+/* --- objects and lists --- */
 
-static size_t enter(struct json_reader *reader, const char *step)
+enum json_kind json_reader_kind(const struct json_reader *reader, const char *key)
 {
-	size_t n = strlen(reader->where);
-
-	snprintf(reader->where + n, sizeof reader->where - n, "%s.", step);
-	return n;
+	return json_value_kind(json_value_member(reader->value, key));
 }
 
-size_t json_reader_enter(struct json_reader *reader, const char *key)
+/* The member @key; NULL: it is missing, or null. */
+static const struct json_value *find(const struct json_reader *reader, const char *key)
 {
-	char step[64];
-
-	/* a hostile key may be long, or control a terminal */
-	snprintf(step, sizeof step, "%s", text_is_plain(key) ? key : "?");
-	return enter(reader, step);
+	return json_reader_failed(reader) ? NULL : json_member(reader->value, key);
 }
 
-size_t json_reader_enter_element(struct json_reader *reader, const char *key, size_t index)
+static struct json_reader enter(const struct json_reader *reader, const char *key,
+	enum json_kind kind, const char *is_wrong)
 {
-	char step[64];
+	struct json_reader member = { reader->failure, find(reader, key), reader, key, 0 };
 
-	snprintf(step, sizeof step, "%s[%zu]", key, index);
-	return enter(reader, step);
+	if (json_value_kind(member.value) != kind) {
+		member.value = NULL;
+		json_reader_fail(reader, key, "%s", is_wrong);
+	}
+	return member;
 }
 
-void json_reader_leave(struct json_reader *reader, size_t entered)
+struct json_reader json_reader_object(const struct json_reader *reader, const char *key)
 {
-	reader->where[entered] = '\0';
+	return enter(reader, key, JSON_OBJECT, "is not an object");
+}
+
+struct json_reader json_reader_list(const struct json_reader *reader, const char *key, size_t most)
+{
+	const struct json_reader list = enter(reader, key, JSON_LIST, "is not a list");
+
+	if (list.value && list.value->n_inside > most)
+		json_reader_fail(reader, key, "has more than %zu elements", most);
+	return list;
+}
+
+/* As json_next(); NULL, too: the reading failed. */
+static const struct json_value *after(
+	const struct json_reader *whole, const struct json_value *last)
+{
+	return json_reader_failed(whole) ? NULL : json_next(whole->value, last);
+}
+
+bool json_reader_next(const struct json_reader *list, struct json_reader *ret)
+{
+	const size_t index = ret->value ? ret->index + 1 : 0;
+	const struct json_value *next = after(list, ret->value);
+
+	*ret = (struct json_reader){ list->failure, next, list, NULL, index };
+	return next;
+}
+
+static bool was_there(const struct json_reader *object, const struct json_value *key)
+{
+	const struct json_value *at = object->value + 1;
+
+	while (at < key && !json_value_is(at, key->at))
+		at = json_value_after(at + 1);
+	return at < key;
+}
+
+const char *json_reader_next_key(const struct json_reader *object, const struct json_value **last)
+{
+	do
+		*last = after(object, *last);
+	while (*last && was_there(object, *last));
+	return *last ? (*last)->at : NULL;
+}
+
+void *json_reader_room(const struct json_reader *list, size_t element_bytes)
+{
+	const size_t n = json_reader_failed(list) ? 0 : list->value->n_inside;
+	void *room = calloc(n + 1, element_bytes);
+
+	if (!room)
+		json_reader_fail(list, NULL, "is too long for the memory");
+	return room;
 }
 
 /* --- values --- */
 
-/* The member @key; NULL: it is missing, or null. */
-static struct json_object *find(
-	const struct json_reader *reader, struct json_object *object, const char *key)
+/* UINT64_MAX: it is negative, or larger than that. -0 is neither. */
+static uint64_t number_of(const struct json_value *value)
 {
-	struct json_object *member = NULL;
-
-	if (!json_reader_failed(reader) && json_object_is_type(object, json_type_object))
-		json_object_object_get_ex(object, key, &member);
-	return member;
+	return *value->at == '-' && json_double(value) < 0 ? UINT64_MAX : json_count(value);
 }
 
-struct json_object *json_reader_object(
-	struct json_reader *reader, struct json_object *object, const char *key)
+/* @most is at most INT64_MAX. */
+static uint64_t take_number(const struct json_reader *reader, const char *key,
+	const struct json_value *value, uint64_t most)
 {
-	struct json_object *member = find(reader, object, key);
+	const uint64_t number =
+		json_value_kind(value) == JSON_WHOLE ? number_of(value) : UINT64_MAX;
 
-	if (json_object_is_type(member, json_type_object))
-		return member;
-	json_reader_fail(reader, key, "is not an object");
-	return NULL;
-}
-
-struct json_object *json_reader_list(struct json_reader *reader, struct json_object *object,
-	const char *key, size_t most, size_t *ret_n)
-{
-	struct json_object *member = find(reader, object, key);
-	char is_wrong[64];
-
-	*ret_n = 0;
-	if (!json_object_is_type(member, json_type_array)) {
-		json_reader_fail(reader, key, "is not a list");
-		return NULL;
-	}
-	if (json_object_array_length(member) > most) {
-		snprintf(is_wrong, sizeof is_wrong, "has more than %zu elements", most);
-		json_reader_fail(reader, key, is_wrong);
-		return NULL;
-	}
-	*ret_n = json_object_array_length(member);
-	return member;
-}
-
-static bool is_number_up_to(struct json_object *member, uint64_t most)
-{
-	return json_object_is_type(member, json_type_int) && json_object_get_int64(member) >= 0 &&
-	       json_object_get_uint64(member) <= most;
-}
-
-static void fail_number(struct json_reader *reader, const char *key, uint64_t most)
-{
-	char is_wrong[64];
-
-	snprintf(is_wrong, sizeof is_wrong, "is not a whole number from 0 to %" PRIu64, most);
-	json_reader_fail(reader, key, is_wrong);
-}
-
-uint64_t json_reader_number(
-	struct json_reader *reader, struct json_object *object, const char *key, uint64_t most)
-{
-	struct json_object *member = find(reader, object, key);
-
-	if (is_number_up_to(member, most))
-		return json_object_get_uint64(member);
-	fail_number(reader, key, most);
+	if (number <= most)
+		return number;
+	json_reader_fail(reader, key, "is not a whole number from 0 to %" PRIu64, most);
 	return 0;
 }
 
-int64_t json_reader_number_or(struct json_reader *reader, struct json_object *object,
-	const char *key, int64_t most, int64_t absent)
+uint64_t json_reader_number(const struct json_reader *reader, const char *key, uint64_t most)
 {
-	struct json_object *member = find(reader, object, key);
+	return take_number(reader, key, find(reader, key), most);
+}
+
+uint64_t json_reader_whole(const struct json_reader *element, uint64_t most)
+{
+	return take_number(element, NULL, element->value, most);
+}
+
+int64_t json_reader_number_or(
+	const struct json_reader *reader, const char *key, int64_t most, int64_t absent)
+{
+	const struct json_value *member = find(reader, key);
 
 	if (!member)
 		return absent;
-	if (is_number_up_to(member, (uint64_t)most))
-		return json_object_get_int64(member);
-	fail_number(reader, key, (uint64_t)most);
-	return absent;
+	return (int64_t)take_number(reader, key, member, (uint64_t)most);
 }
 
-double json_reader_real(struct json_reader *reader, struct json_object *object, const char *key)
+double json_reader_real(const struct json_reader *reader, const char *key)
 {
-	struct json_object *member = find(reader, object, key);
-	double number;
+	const struct json_value *member = find(reader, key);
+	const double number = json_value_kind(member) >= JSON_WHOLE ? json_double(member) : NAN;
 
-	if (!member)
-		return NAN;
-	number = json_object_get_double(member);
-	if ((json_object_is_type(member, json_type_double) ||
-		    json_object_is_type(member, json_type_int)) &&
-		isfinite(number) && number >= 0)
+	if (!member || (isfinite(number) && number >= 0))
 		return number;
 	json_reader_fail(reader, key, "is not a number of 0 or more");
 	return NAN;
 }
 
-bool json_reader_flag(struct json_reader *reader, struct json_object *object, const char *key)
+bool json_reader_flag(const struct json_reader *reader, const char *key)
 {
-	struct json_object *member = find(reader, object, key);
+	const struct json_value *member = find(reader, key);
 
-	if (json_object_is_type(member, json_type_boolean))
-		return json_object_get_boolean(member);
+	if (json_value_kind(member) == JSON_FLAG)
+		return *member->at == 't';
 	json_reader_fail(reader, key, "is neither true nor false");
 	return false;
 }
 
 /* Refuses texts with a NUL, because C would end them there. */
-static const char *text_of(struct json_reader *reader, struct json_object *value, const char *key)
-{
-	const char *text =
-		json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-
-	if (json_reader_failed(reader))
-		return NULL;
-	if (text && strlen(text) == (size_t)json_object_get_string_len(value))
-		return text;
-	json_reader_fail(reader, key, text ? "has a NUL in it" : "is not a text");
-	return NULL;
-}
-
-static void copy(struct json_reader *reader, struct json_object *value, const char *key,
+static void copy(const struct json_reader *reader, const char *key, const struct json_value *value,
 	struct json_reader_text ret)
 {
-	const char *text = text_of(reader, value, key);
-	char is_wrong[64];
-
 	*ret.text = '\0';
-	if (!text)
-		return;
-	if (strlen(text) < ret.size_bytes) {
-		strcpy(ret.text, text);
-		return;
-	}
-	snprintf(is_wrong, sizeof is_wrong, "has more than %zu bytes", ret.size_bytes - 1);
-	json_reader_fail(reader, key, is_wrong);
+	if (json_value_kind(value) != JSON_TEXT)
+		json_reader_fail(reader, key, "is not a text");
+	else if (strlen(value->at) < value->n_inside)
+		json_reader_fail(reader, key, "has a NUL in it");
+	else if (value->n_inside >= ret.size_bytes)
+		json_reader_fail(reader, key, "has more than %zu bytes", ret.size_bytes - 1);
+	else
+		strcpy(ret.text, value->at);
 }
 
-void json_reader_text(struct json_reader *reader, struct json_object *object, const char *key,
-	struct json_reader_text ret)
+void json_reader_text(
+	const struct json_reader *reader, const char *key, struct json_reader_text ret)
 {
-	copy(reader, find(reader, object, key), key, ret);
-	if (!text_is_plain(ret.text))
-		json_reader_fail(reader, key, "has characters that are not plain text");
-	if (json_reader_failed(reader))
-		*ret.text = '\0';
+	copy(reader, key, find(reader, key), ret);
+	if (text_is_plain(ret.text))
+		return;
+	json_reader_fail(reader, key, "has characters that are not plain text");
+	*ret.text = '\0';
 }
 
-void json_reader_free_text(struct json_reader *reader, struct json_object *object, const char *key,
-	struct json_reader_text ret)
+void json_reader_free_text(
+	const struct json_reader *reader, const char *key, struct json_reader_text ret)
 {
-	struct json_object *member = find(reader, object, key);
+	const struct json_value *member = find(reader, key);
 
 	*ret.text = '\0';
 	if (member)
-		copy(reader, member, key, ret);
+		copy(reader, key, member, ret);
 	text_make_plain(ret.text);
 }
 
-char *json_reader_copy_free_text(
-	struct json_reader *reader, struct json_object *object, const char *key)
+char *json_reader_copy_free_text(const struct json_reader *reader, const char *key)
 {
-	const char *text = text_of(reader, find(reader, object, key), key);
-	char *copied = text ? strdup(text) : NULL;
+	const struct json_value *value = find(reader, key);
+	const size_t n = json_value_kind(value) == JSON_TEXT ? value->n_inside : 0;
+	char *copied = calloc(n + 1, 1);
 
-	if (copied)
+	if (copied) {
+		copy(reader, key, value, (struct json_reader_text){ copied, n + 1 });
 		text_make_plain(copied);
-	else
+	} else {
 		json_reader_fail(reader, key, "is too long for the memory");
+	}
 	return copied;
 }

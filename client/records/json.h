@@ -1,55 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks up members of JSON that may come from another release. A member that is missing, or has
- * another type, is empty. All functions accept NULL for @object. Results belong to the object.
+ * Looks up members of JSON that may come from another release. A member that is missing, null, or
+ * of another type, is empty. All functions accept NULL. Results belong to the document.
  */
 #pragma once
 
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
-static inline struct json_object *json_member(struct json_object *object, const char *key)
+#include "client/records/json-text.h"
+
+struct jsonwriter;
+
+struct json_document {
+	char *text; /* owned */
+	struct json_text json;
+};
+
+/* Takes over @text. NULL: it is not JSON, or there is no memory; json_document_done() frees it. */
+const struct json_value *json_document_take(struct json_document *ret, char *text);
+void json_document_done(struct json_document *document);
+
+/* NULL, too: it is null. */
+static inline const struct json_value *json_member(const struct json_value *object, const char *key)
 {
-	struct json_object *member = NULL;
+	const struct json_value *member = json_value_member(object, key);
 
-	if (json_object_is_type(object, json_type_object))
-		json_object_object_get_ex(object, key, &member);
-	return member;
+	return json_value_kind(member) == JSON_NULL ? NULL : member;
 }
 
-static inline bool json_has(struct json_object *object, const char *key)
+static inline bool json_has(const struct json_value *object, const char *key)
 {
 	return json_member(object, key) != NULL;
 }
 
-/* The array @key, or NULL. */
-static inline struct json_object *json_list(struct json_object *object, const char *key)
+static inline const struct json_value *json_list(const struct json_value *object, const char *key)
 {
-	struct json_object *member = json_member(object, key);
+	const struct json_value *member = json_member(object, key);
 
-	return json_object_is_type(member, json_type_array) ? member : NULL;
+	return json_value_kind(member) == JSON_LIST ? member : NULL;
 }
 
-static inline size_t json_length(struct json_object *list)
+static inline size_t json_length(const struct json_value *list)
 {
-	return list ? json_object_array_length(list) : 0;
+	return list ? list->n_inside : 0;
 }
 
-/* The text of @key, or the digits of a number. */
-static inline const char *json_text(struct json_object *object, const char *key, const char *absent)
+/* A text, the digits of a number, or "true". */
+static inline const char *json_scalar(const struct json_value *value, const char *absent)
 {
-	struct json_object *member = json_member(object, key);
-
-	return member ? json_object_get_string(member) : absent;
+	return json_value_kind(value) >= JSON_TEXT ? value->at : absent;
 }
 
-static inline uint64_t json_number(struct json_object *object, const char *key)
+static inline const char *json_text(
+	const struct json_value *object, const char *key, const char *absent)
 {
-	return json_object_get_uint64(json_member(object, key));
+	return json_scalar(json_member(object, key), absent);
 }
 
-static inline bool json_flag(struct json_object *object, const char *key)
+static inline uint64_t json_count(const struct json_value *value)
 {
-	return json_object_get_boolean(json_member(object, key));
+	return json_value_kind(value) == JSON_WHOLE && *value->at != '-'
+		       ? strtoull(value->at, NULL, 10)
+		       : 0;
 }
+
+static inline uint64_t json_number(const struct json_value *object, const char *key)
+{
+	return json_count(json_member(object, key));
+}
+
+static inline double json_double(const struct json_value *value)
+{
+	return json_value_kind(value) >= JSON_WHOLE ? strtod(value->at, NULL) : 0;
+}
+
+static inline double json_real(const struct json_value *object, const char *key)
+{
+	return json_double(json_member(object, key));
+}
+
+static inline bool json_flag(const struct json_value *object, const char *key)
+{
+	return *json_text(object, key, "") == 't';
+}
+
+/* The length of the longest text of @key in a list of objects; @least if none is longer. */
+int json_width(const struct json_value *list, const char *key, int least);
+
+/* Also if their members are in another order. */
+bool json_is_equal(const struct json_value *a, const struct json_value *b);
+
+/* Writes a value. @add, which may be NULL, may add members to each object. */
+void json_copy(struct jsonwriter *json, const char *key, const struct json_value *value,
+	void (*add)(struct jsonwriter *json, const struct json_value *object));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/records/notes.h"
+#include "client/records/join.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "client/report/derived.h"
 #include "client/report/json.h"
 
 enum { LIKE_MOST = 8 }; /* most sentences of one kind */
@@ -33,41 +32,45 @@ static const char *host_of(const struct record *record)
 
 /* --- twins --- */
 
-/* Did the same process, or run of a team, write both? */
-static bool is_twin(const struct record *a, const struct record *b)
+/* Twins are what the same process, or run of a team, wrote. */
+bool notes_is_twin(struct twins *twins, const struct record *record)
 {
-	return strcmp(a->host, b->host) == 0 && strcmp(a->team, b->team) == 0 &&
-	       strcmp(a->job, b->job) == 0 && a->run == b->run && a->begun_ns == b->begun_ns &&
-	       a->n_members == b->n_members &&
-	       (!a->n_members || a->members[0].pid == b->members[0].pid);
+	const uint32_t n = twins->seen.n;
+	char text[sizeof record->host + sizeof record->team + sizeof record->job + 64];
+	int64_t number;
+
+	snprintf(text, sizeof text, "%" PRId64 " %" PRIu32 " %" PRIu32 " %" PRId32 "\n%s\n%s\n%s",
+		record->begun_ns, record->run, record->n_members,
+		record->n_members ? record->members[0].pid : 0, record->team, record->job,
+		record->host);
+	number = names_add(&twins->seen, text);
+	if (number < 0 || number == n)
+		return false;
+	if (twins->n++ < LIKE_MOST)
+		fprintf(twins->out, "%s is there twice with the same run; one is left out.\n",
+			host_of(record));
+	return true;
 }
 
-static bool has_twin(const struct record *record, const struct record *others, uint32_t n)
+void twins_done(struct twins *twins)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (is_twin(&others[i], record))
-			return true;
-	return false;
+	end_kind(&(struct note_kind){ twins->out, twins->n });
+	names_done(&twins->seen);
 }
 
 void notes_leave_out_twins(struct record_list *list, FILE *out)
 {
-	struct note_kind kind = { .out = out };
+	_cleanup_(twins_done) struct twins twins = { .out = out };
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		struct record record = list->records[i];
 
-		if (!has_twin(&record, list->records, n)) {
+		if (notes_is_twin(&twins, &record))
+			record_done(&record);
+		else
 			list->records[n++] = record;
-			continue;
-		}
-		if (goes_on(&kind))
-			fprintf(out, "%s is there twice with the same run; one is left out.\n",
-				host_of(&record));
-		record_done(&record);
 	}
-	end_kind(&kind);
 	list->n = n;
 }
 
@@ -77,11 +80,8 @@ static void write_time(FILE *out, int64_t time_ns)
 {
 	char text[RECORD_TIME_MAX];
 
-	record_time(time_ns / 1000000000, text);
-	if (*text)
-		fprintf(out, "%.19s.%03dZ", text, (int)(time_ns / 1000000 % 1000));
-	else
-		fputs("an unknown time", out);
+	record_time_ms(time_ns, text);
+	fputs(*text ? text : "an unknown time", out);
 }
 
 static void write_span(FILE *out, int64_t begun_ns, int64_t ended_ns)
@@ -110,12 +110,13 @@ static void write_run(const struct join *join, uint32_t run, FILE *out)
 		return;
 	fprintf(out, "#%" PRIu32 ": %" PRIu32 " node%s, ", run + 1, n, n == 1 ? "" : "s");
 	write_span(out, first->begun_ns, ended_ns);
-	fprintf(out, *runs_step(first) ? ", step %s.\n" : "%s.\n", runs_step(first));
+	fprintf(out, *runs_step(first) ? ", step %s" : "%s", runs_step(first));
+	fprintf(out, *first->label ? ", label %s.\n" : "%s.\n", first->label);
 }
 
 static void write_runs(const struct join *join, FILE *out)
 {
-	struct note_kind kind = { .out = out };
+	_cleanup_(end_kind) struct note_kind kind = { .out = out };
 
 	if (join->runs.n_runs < 2)
 		return;
@@ -125,16 +126,9 @@ static void write_runs(const struct join *join, FILE *out)
 	for (uint32_t i = 0; i < join->runs.n_runs; i++)
 		if (goes_on(&kind))
 			write_run(join, i, out);
-	end_kind(&kind);
 }
 
 /* --- records that are in none --- */
-
-static bool is_apart_with(const struct join *join, uint32_t i, uint32_t other)
-{
-	return join->runs.of[i] == RUNS_APART &&
-	       strcmp(join->records[i].host, join->records[other].host) == 0;
-}
 
 static void write_one_apart(const struct join *join, uint32_t i, FILE *out)
 {
@@ -145,31 +139,31 @@ static void write_one_apart(const struct join *join, uint32_t i, FILE *out)
 	join_tag(join, &row, tag);
 	fprintf(out, "%s: ", tag);
 	if (*record->team)
-		fprintf(out, "team %s, %" PRIu32 " ranks, ", record->team, record->n_members);
+		fprintf(out, "team %s, %" PRIu32 " rank%s, ", record->team, record->n_members,
+			record->n_members == 1 ? "" : "s");
 	else if (*record->step)
 		fprintf(out, "a process of step %s that is alone, ", record->step);
 	write_span(out, record->begun_ns, record->ended_ns);
 	fputs(".\n", out);
 }
 
-static void write_host_apart(
-	const struct join *join, uint32_t first, struct note_kind *kind, FILE *out)
+/* @n: how many records of this host are in no run. */
+static void write_host_apart(const struct join *join, uint32_t first, uint32_t n, FILE *out)
+{
+	fprintf(out,
+		"%s is there %" PRIu32 " times at once: %s count this host's bytes. Each has a "
+		"row%s.\n",
+		host_of(&join->records[first]), n, n == 2 ? "both" : "all",
+		join->runs.n_runs ? ", and none is in the sum of nodes" : "");
+}
+
+static uint32_t count_apart(const struct join *join, const char *host)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < join->n_records; i++) {
-		if (!is_apart_with(join, i, first))
-			continue;
-		if (i < first)
-			return;
-		n++;
-	}
-	if (goes_on(kind))
-		fprintf(out,
-			"%s is there %" PRIu32 " times at once: %s count this host's bytes. Each "
-			"has a row%s.\n",
-			host_of(&join->records[first]), n, n == 2 ? "both" : "all",
-			join->runs.n_runs ? ", and none is in the sum of nodes" : "");
+	for (uint32_t i = 0; i < join->n_records; i++)
+		n += join->places[i] && strcmp(join->records[i].host, host) == 0;
+	return n;
 }
 
 static void write_apart(const struct join *join, FILE *out)
@@ -177,11 +171,11 @@ static void write_apart(const struct join *join, FILE *out)
 	struct note_kind hosts = { .out = out }, records = { .out = out };
 
 	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
-		if (join->runs.of[i] == RUNS_APART)
-			write_host_apart(join, i, &hosts, out);
+		if (join->places[i] == 1 && goes_on(&hosts))
+			write_host_apart(join, i, count_apart(join, join->records[i].host), out);
 	end_kind(&hosts);
 	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
-		if (join->runs.of[i] == RUNS_APART && goes_on(&records))
+		if (join->places[i] && goes_on(&records))
 			write_one_apart(join, i, out);
 	end_kind(&records);
 }
@@ -220,25 +214,24 @@ static void write_jobs(const struct join *join, FILE *out)
 
 static void write_failures(const struct join *join, FILE *out)
 {
-	struct note_kind kind = { .out = out };
+	_cleanup_(end_kind) struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
 
-		if (*record->failure && goes_on(&kind))
+		if (record->failure && goes_on(&kind))
 			fprintf(out,
 				*record->platform ? "%s: last failure: %s\n"
 						  : "%s has no figures: %s\n",
 				host_of(record), record->failure);
-		if (*record->warning && goes_on(&kind))
+		if (record->warning && goes_on(&kind))
 			fprintf(out, "%s: %s\n", host_of(record), record->warning);
 	}
-	end_kind(&kind);
 }
 
 static void write_members(const struct join *join, FILE *out)
 {
-	struct note_kind kind = { .out = out };
+	_cleanup_(end_kind) struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
@@ -249,57 +242,26 @@ static void write_members(const struct join *join, FILE *out)
 				"announced.\n",
 				host_of(record), record->n_members, record->n_expected);
 	}
-	end_kind(&kind);
 }
 
 /* --- regions --- */
 
 static void write_gaps(const struct join *join, FILE *out)
 {
-	struct note_kind kind = { .out = out };
+	_cleanup_(end_kind) struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
 		for (uint32_t k = 0; k < join->regions[i].n_parts; k++) {
 			const struct join_part *part = &join->regions[i].parts[k];
+			const struct record *record = &join->records[part->record];
 
-			if (!part->view.n_sockets && join->total.regions[i].n_sockets &&
-				goes_on(&kind))
+			if (!part->n_sockets && join->total.regions[i].n_sockets && goes_on(&kind))
 				fprintf(out,
 					"%s %s has no figures on %s, so its sums are too "
 					"low.\n",
-					part->record->rows ? "Job" : "Region", part->view.name,
-					host_of(part->record));
+					record->rows ? "Job" : "Region",
+					join->total.regions[i].name, host_of(record));
 		}
-	end_kind(&kind);
-}
-
-static bool has_unit(const struct record_work *work, const char *unit)
-{
-	for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++)
-		if (strcmp(work[i].unit, unit) == 0)
-			return true;
-	return false;
-}
-
-static bool lacks_work(const struct join *join, uint32_t region)
-{
-	for (uint32_t k = 0; k < join->regions[region].n_parts; k++) {
-		const struct record_work *work = join->regions[region].parts[k].view.work;
-
-		for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++)
-			if (!has_unit(join->total.regions[region].work, work[i].unit))
-				return true;
-	}
-	return false;
-}
-
-static bool lacks_metric(const struct join *join)
-{
-	for (uint32_t i = 0; i < join->n_records; i++)
-		for (uint32_t k = 0; k < join->records[i].n_metrics; k++)
-			if (derived_find(&join->total, join->records[i].metrics[k]) == UINT32_MAX)
-				return true;
-	return false;
 }
 
 static void write_omissions(const struct join *join, FILE *out)
@@ -307,13 +269,13 @@ static void write_omissions(const struct join *join, FILE *out)
 	struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		if (lacks_work(join, i) && goes_on(&kind))
+		if (join->regions[i].lacks_work && goes_on(&kind))
 			fprintf(out,
 				"Region %s has more than %d units of work on its nodes; the "
 				"sum has the first ones.\n",
 				join->total.regions[i].name, RECORD_UNITS_MAX);
 	end_kind(&kind);
-	if (lacks_metric(join))
+	if (join->lacks_metric)
 		fprintf(out, "The nodes have more than %d metrics; the sum has the first ones.\n",
 			UNCORE_METRICS_MAX);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/records/parse-region.h"
+#include "client/records/parse.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/text.h"
+#include "common/unit.h"
 
 enum { QUALITY_BITS = 30 };
 
@@ -15,209 +16,227 @@ enum { QUALITY_BITS = 30 };
  * calls "unknown". */
 static uint32_t flag_of(const char *word)
 {
-	char known[32];
+	static char known[QUALITY_BITS][32]; /* filled once: each count has some */
 
 	for (int i = 0; i < QUALITY_BITS; i++) {
-		uncore_quality_words(1U << i, known, sizeof known);
-		if (strcmp(known, word) == 0)
+		if (!*known[i])
+			uncore_quality_words(1U << i, known[i], sizeof known[i]);
+		if (strcmp(known[i], word) == 0)
 			return 1U << i;
 	}
 	return strcmp(word, "unknown") == 0 ? 0 : flag_of("unknown");
 }
 
-static uint32_t parse_quality(struct json_reader *reader, struct json_object *object)
+static uint32_t parse_quality(const struct json_reader *reader)
 {
+	const struct json_reader list = json_reader_list(reader, "quality", QUALITY_BITS);
 	uint32_t quality = 0;
-	size_t n;
-	struct json_object *list = json_reader_list(reader, object, "quality", QUALITY_BITS, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *word = json_object_array_get_idx(list, i);
-
-		if (json_object_is_type(word, json_type_string))
-			quality |= flag_of(json_object_get_string(word));
+	JSON_READER_EACH (&list, word) {
+		if (json_value_kind(word.value) == JSON_TEXT)
+			quality |= flag_of(word.value->at);
 		else
-			json_reader_fail(reader, "quality", "holds something else than words");
+			json_reader_fail(&list, NULL, "holds something else than words");
 	}
 	return quality;
 }
 
-static bool has(struct json_object *object, const char *key)
+/* A record of an older release has none. */
+static void parse_own(const struct json_reader *reader, struct record_own *ret)
 {
-	return json_object_is_type(object, json_type_object) &&
-	       json_object_object_get_ex(object, key, NULL);
+	if (!json_reader_has(reader, "alone"))
+		return;
+	*ret = (struct record_own){ .is_known = true, .own = NAN };
+	ret->alone = json_reader_real(reader, "alone");
+	ret->low = json_reader_real(reader, "low");
+	ret->high = json_reader_real(reader, "high");
+	if (isnan(ret->alone))
+		json_reader_fail(reader, "alone", "is not a number of 0 or more");
+	if (isnan(ret->low))
+		json_reader_fail(reader, "low", "is not a number of 0 or more");
+	if (ret->low > ret->high)
+		json_reader_fail(reader, "low", "is above high");
+	if (json_reader_has(reader, "own_absent")) {
+		ret->absent = json_reader_copy_free_text(reader, "own_absent");
+		return;
+	}
+	ret->own = json_reader_real(reader, "own");
+	ret->error = json_reader_real(reader, "own_error");
+	ret->model_error = json_reader_real(reader, "own_model_error");
 }
 
-static void parse_value(
-	struct json_reader *reader, struct json_object *value, bool bytes, struct record_value *ret)
+static void parse_value(const struct json_reader *reader, bool bytes, struct record_value *ret)
 {
-	if (has(value, "absent")) {
+	if (json_reader_has(reader, "absent")) {
 		ret->quality = UNCORE_ABSENT;
-		ret->why = json_reader_copy_free_text(reader, value, "absent");
+		ret->why = json_reader_copy_free_text(reader, "absent");
 		return;
 	}
-	ret->count = json_reader_number(reader, value, bytes ? "bytes" : "value", PARSE_COUNT_MOST);
-	ret->quality = parse_quality(reader, value);
+	ret->count = json_reader_number(reader, bytes ? "bytes" : "value", PARSE_COUNT_MOST);
+	ret->quality = parse_quality(reader);
+	parse_own(reader, &ret->own);
 }
 
-void parse_values(struct json_reader *reader, struct json_object *socket,
-	const struct record *record, struct record_socket *ret)
+static void parse_values(
+	const struct json_reader *socket, const struct record *record, struct record_socket *ret)
 {
-	struct json_object *metrics = json_reader_object(reader, socket, "metrics");
-	size_t entered = json_reader_enter(reader, "metrics");
+	const struct json_reader metrics = json_reader_object(socket, "metrics");
 
-	for (uint32_t i = 0; i < record->n_metrics && !json_reader_failed(reader); i++) {
-		struct json_object *value = json_reader_object(reader, metrics, record->metrics[i]);
-		size_t within = json_reader_enter(reader, record->metrics[i]);
+	for (uint32_t i = 0; i < record->n_metrics && !json_reader_failed(socket); i++) {
+		const struct json_reader value = json_reader_object(&metrics, record->metrics[i]);
 
-		parse_value(reader, value, strcmp(record->units[i], "bytes") == 0, &ret->values[i]);
-		json_reader_leave(reader, within);
+		parse_value(&value, unit_is_bytes(record->units[i]), &ret->values[i]);
 	}
-	json_reader_leave(reader, entered);
 }
 
-/* --- estimates --- */
-
-static void parse_estimate(
-	struct json_reader *reader, struct json_object *object, struct record_estimate *ret)
+char *parse_metric(const struct json_reader *metrics, const char *name, struct record *record)
 {
-	if (has(object, "absent")) {
-		ret->why = json_reader_copy_free_text(reader, object, "absent");
-		return;
-	}
-	ret->is_known = true;
-	ret->count = json_reader_real(reader, object, "count");
-	ret->error = json_reader_real(reader, object, "error");
-	ret->is_bound = json_reader_flag(reader, object, "bound");
-	if (has(object, "note"))
-		ret->why = json_reader_copy_free_text(reader, object, "note");
-	if (isnan(ret->count))
-		json_reader_fail(reader, "count", "is not a number of 0 or more");
-}
-
-/* Either all sockets of a region have estimates, or none. */
-static void parse_estimates(struct json_reader *reader, struct json_object *socket,
-	const struct record *record, struct record_estimate *ret)
-{
-	struct json_object *estimates = json_reader_object(reader, socket, "estimates");
-	size_t entered = json_reader_enter(reader, "estimates");
-
-	for (uint32_t i = 0; i < record->n_metrics && !json_reader_failed(reader); i++) {
-		struct json_object *estimate =
-			json_reader_object(reader, estimates, record->metrics[i]);
-		size_t within = json_reader_enter(reader, record->metrics[i]);
-
-		parse_estimate(reader, estimate, &ret[i]);
-		json_reader_leave(reader, within);
-	}
-	json_reader_leave(reader, entered);
+	if (record->n_metrics == UNCORE_METRICS_MAX)
+		json_reader_fail(metrics, NULL, "has too many metrics");
+	else if (strlen(name) >= UNCORE_NAME_MAX || !*name || !text_is_plain(name))
+		json_reader_fail(metrics, NULL, "has a name that no metric has");
+	if (json_reader_failed(metrics))
+		return NULL;
+	strcpy(record->metrics[record->n_metrics], name);
+	return record->units[record->n_metrics++];
 }
 
 /* --- sockets --- */
 
-static void parse_sampling(struct json_reader *reader, struct json_object *socket,
-	const struct record *record, struct record_socket *ret)
+static void parse_sampling(
+	const struct json_reader *socket, const struct record *record, struct record_socket *ret)
 {
-	struct json_object *sampling = json_reader_object(reader, socket, "sampling");
-	size_t entered = json_reader_enter(reader, "sampling");
+	const struct json_reader sampling = json_reader_object(socket, "sampling");
 
-	for (uint32_t i = 0; i < record->n_metrics && !json_reader_failed(reader); i++)
-		ret->values[i].sampling = json_reader_real(reader, sampling, record->metrics[i]);
-	json_reader_leave(reader, entered);
+	for (uint32_t i = 0; i < record->n_metrics && !json_reader_failed(socket); i++)
+		ret->values[i].sampling = json_reader_real(&sampling, record->metrics[i]);
 }
 
-static void parse_socket(struct json_reader *reader, struct json_object *object,
-	const struct record *record, struct record_socket *ret)
+void parse_socket(
+	const struct json_reader *reader, const struct record *record, struct record_socket *ret)
 {
-	ret->socket = (uint32_t)json_reader_number(reader, object, "socket", PARSE_SOCKETS_MOST);
-	ret->package = json_reader_number_or(reader, object, "package", UINT32_MAX, -1);
-	ret->window_ns = json_reader_number(reader, object, "window_ns", PARSE_COUNT_MOST);
-	ret->skew_ns = json_reader_number(reader, object, "skew_ns", PARSE_COUNT_MOST);
-	ret->quantum_bytes = json_reader_number(reader, object, "quantum_bytes", PARSE_COUNT_MOST);
-	parse_values(reader, object, record, ret);
-	if (has(object, "sampling"))
-		parse_sampling(reader, object, record, ret);
+	ret->socket = (uint32_t)json_reader_number(reader, "socket", PARSE_SOCKETS_MOST);
+	ret->package = json_reader_number_or(reader, "package", UINT32_MAX, -1);
+	ret->window_ns = json_reader_number(reader, "window_ns", PARSE_COUNT_MOST);
+	ret->skew_ns = json_reader_number(reader, "skew_ns", PARSE_COUNT_MOST);
+	parse_values(reader, record, ret);
 }
 
-static void parse_sockets(struct json_reader *reader, struct json_object *object,
-	const struct record *record, struct record_region *ret)
+static void parse_sockets(
+	const struct json_reader *reader, const struct record *record, struct record_region *ret)
 {
-	size_t n;
-	struct json_object *list =
-		json_reader_list(reader, object, "sockets", PARSE_SOCKETS_MOST, &n);
+	const struct json_reader list = json_reader_list(reader, "sockets", PARSE_SOCKETS_MOST);
 
-	if (!n)
+	if (json_reader_failed(&list) || !list.value->n_inside)
 		return;
-	ret->sockets = calloc(n, sizeof *ret->sockets);
-	if (has(json_object_array_get_idx(list, 0), "estimates"))
-		ret->estimates = calloc(n * (record->n_metrics + 1U), sizeof *ret->estimates);
-	if (!ret->sockets) {
-		json_reader_fail(reader, "sockets", "is too long for the memory");
-		return;
-	}
-	for (size_t i = 0; i < n && !json_reader_failed(reader); i++) {
-		struct json_object *socket = json_object_array_get_idx(list, i);
-		size_t entered = json_reader_enter_element(reader, "sockets", i);
+	ret->sockets = json_reader_room(&list, sizeof *ret->sockets);
+	JSON_READER_EACH (&list, element) {
+		struct record_socket *socket = &ret->sockets[ret->n_sockets++];
 
-		ret->n_sockets++;
-		parse_socket(reader, socket, record, &ret->sockets[i]);
-		if (i && ret->sockets[i].socket <= ret->sockets[i - 1].socket)
-			json_reader_fail(reader, "socket", "is not above the one before");
-		if (ret->estimates)
-			parse_estimates(
-				reader, socket, record, &ret->estimates[i * record->n_metrics]);
-		json_reader_leave(reader, entered);
+		parse_socket(&element, record, socket);
+		socket->quantum_bytes =
+			json_reader_number(&element, "quantum_bytes", PARSE_COUNT_MOST);
+		if (json_reader_has(&element, "sampling"))
+			parse_sampling(&element, record, socket);
+		if (ret->n_sockets > 1 && socket->socket <= socket[-1].socket)
+			json_reader_fail(&element, "socket", "is not above the one before");
 	}
 }
 
 /* --- work --- */
 
-static void parse_work(struct json_reader *reader, struct json_object *object,
-	struct record_work ret[RECORD_UNITS_MAX])
+static void parse_work(const struct json_reader *reader, struct record_work ret[RECORD_UNITS_MAX])
 {
-	struct json_object *work = json_reader_object(reader, object, "work");
-	size_t entered = json_reader_enter(reader, "work"), n = 0;
+	const struct json_reader work = json_reader_object(reader, "work");
+	const struct json_value *key = NULL;
+	const char *unit;
+	size_t n = 0;
 
-	if (work && json_object_object_length(work) > RECORD_UNITS_MAX)
-		json_reader_fail(reader, NULL, "has too many units");
-	if (json_reader_failed(reader))
-		return;
-	json_object_object_foreach(work, unit, amount)
-	{
-		(void)amount;
+	while (json_reader_next_key(&work, &key) && n <= RECORD_UNITS_MAX)
+		n++;
+	if (n > RECORD_UNITS_MAX)
+		json_reader_fail(&work, NULL, "has too many units");
+	key = NULL;
+	for (n = 0; (unit = json_reader_next_key(&work, &key)); n++) {
 		if (!*unit || strlen(unit) >= RECORD_UNIT_BYTES || !text_is_plain(unit)) {
-			json_reader_fail(reader, NULL, "has a unit that no work has");
+			json_reader_fail(&work, NULL, "has a unit that no work has");
 			return;
 		}
 		strcpy(ret[n].unit, unit);
-		ret[n].amount = json_reader_real(reader, work, unit);
-		if (isnan(ret[n++].amount))
-			json_reader_fail(reader, unit, "is not a number of 0 or more");
+		ret[n].amount = json_reader_real(&work, unit);
+		if (isnan(ret[n].amount))
+			json_reader_fail(&work, unit, "is not a number of 0 or more");
 	}
-	json_reader_leave(reader, entered);
+}
+
+/* --- misses --- */
+
+static void parse_misses(const struct json_reader *reader, struct record_misses *ret)
+{
+	struct json_reader misses;
+
+	if (!json_reader_has(reader, "misses"))
+		return;
+	misses = json_reader_object(reader, "misses");
+	json_reader_free_text(&misses, "event", JSON_READER_TEXT(ret->event));
+	if (json_reader_has(&misses, "absent"))
+		ret->absent = json_reader_copy_free_text(&misses, "absent");
+	else
+		ret->count = json_reader_number(&misses, "count", PARSE_COUNT_MOST);
+	if (!*ret->event && !ret->absent)
+		json_reader_fail(&misses, "event", "is missing beside a count");
+}
+
+/* --- ranks --- */
+
+/* A record of an older release has none. The summary beside it follows from it. */
+static void parse_member_ns(
+	const struct json_reader *reader, const struct record *record, struct record_region *ret)
+{
+	struct json_reader list;
+	uint32_t n = 0;
+
+	if (!json_reader_has(reader, "member_ns"))
+		return;
+	list = json_reader_list(reader, "member_ns", record->n_members);
+	if (!json_reader_failed(&list) && list.value->n_inside != record->n_members)
+		json_reader_fail(reader, "member_ns", "has another length than members");
+	ret->member_ns = json_reader_room(&list, sizeof *ret->member_ns);
+	JSON_READER_EACH (&list, element)
+		ret->member_ns[n++] = json_value_kind(element.value) == JSON_NULL
+					      ? RECORD_NOT_KNOWN_NS
+					      : json_reader_whole(&element, PARSE_COUNT_MOST);
 }
 
 /* --- the region --- */
 
-void parse_region(struct json_reader *reader, struct json_object *object,
-	const struct record *record, struct record_region *ret)
+void parse_region(
+	const struct json_reader *reader, const struct record *record, struct record_region *ret)
 {
-	json_reader_text(reader, object, "name", JSON_READER_TEXT(ret->name));
+	json_reader_text(reader, "name", JSON_READER_TEXT(ret->name));
 	if (!*ret->name)
 		json_reader_fail(reader, "name", "is empty");
-	ret->n_passages = json_reader_number(reader, object, "count", PARSE_COUNT_MOST);
-	ret->n_failed = json_reader_number(reader, object, "failed", ret->n_passages);
-	ret->n_open = json_reader_number(reader, object, "open", PARSE_COUNT_MOST);
-	ret->n_died = json_reader_number(reader, object, "died", PARSE_COUNT_MOST);
-	ret->n_ranks = json_reader_number(reader, object, "ranks", PARSE_COUNT_MOST);
-	ret->time_ns = json_reader_number(reader, object, "time_ns", PARSE_COUNT_MOST);
-	ret->lost_ns = json_reader_number(reader, object, "lost_ns", PARSE_COUNT_MOST);
-	ret->shared_ns = json_reader_number(reader, object, "shared_ns", PARSE_COUNT_MOST);
-	if (has(object, "stretches")) {
-		ret->n_stretches =
-			json_reader_number(reader, object, "stretches", PARSE_COUNT_MOST);
-		ret->n_measured = json_reader_number(reader, object, "measured", ret->n_stretches);
+	if (json_reader_has(reader, "title"))
+		ret->title = json_reader_copy_free_text(reader, "title");
+	ret->n_passages = json_reader_number(reader, "count", PARSE_COUNT_MOST);
+	ret->n_failed = json_reader_number(reader, "failed", ret->n_passages);
+	ret->n_open = json_reader_number(reader, "open", PARSE_COUNT_MOST);
+	ret->n_died = json_reader_number(reader, "died", PARSE_COUNT_MOST);
+	ret->n_ranks = json_reader_number(reader, "ranks", PARSE_COUNT_MOST);
+	ret->time_ns = json_reader_number(reader, "time_ns", PARSE_COUNT_MOST);
+	ret->lost_ns = json_reader_number(reader, "lost_ns", PARSE_COUNT_MOST);
+	ret->shared_ns = json_reader_number(reader, "shared_ns", PARSE_COUNT_MOST);
+	if (json_reader_has(reader, "stretches")) {
+		ret->n_stretches = json_reader_number(reader, "stretches", PARSE_COUNT_MOST);
+		ret->n_measured = json_reader_number(reader, "measured", ret->n_stretches);
+		if (json_reader_has(reader, "windows")) {
+			ret->n_windows = json_reader_number(reader, "windows", PARSE_COUNT_MOST);
+			ret->windows_ns =
+				json_reader_number(reader, "windows_ns", PARSE_COUNT_MOST);
+		}
 	}
-	parse_work(reader, object, ret->work);
-	parse_sockets(reader, object, record, ret);
+	parse_member_ns(reader, record, ret);
+	parse_work(reader, ret->work);
+	parse_misses(reader, &ret->misses);
+	parse_sockets(reader, record, ret);
 }

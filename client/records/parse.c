@@ -2,36 +2,31 @@
 #include "client/records/parse.h"
 
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "client/records/parse-region.h"
 #include "client/report/format.h"
 #include "common/macro.h"
 #include "common/number.h"
-#include "common/text.h"
 
 /* Upper limits for untrusted input. */
 enum {
 	REGIONS_MOST = 4096,
 	MEMBERS_MOST = 65536,
-	DEPTH_MOST = 32,
 };
-
-/* 1e18 ns are 31 years. Sums of many stay in range. */
-static const uint64_t COST_MOST = 1000000000000000000U;
 
 static const int64_t SECONDS_MOST = 9223372035; /* in the year 2262: in ns they fit into 63 bits */
 
 /* --- parts --- */
 
-static void parse_generation(
-	struct json_reader *reader, struct json_object *object, uint64_t ret_generation[2])
+void parse_generation(const struct json_reader *reader, uint64_t ret_generation[2])
 {
 	char digits[FORMAT_GENERATION_MAX], half[17] = "";
 
-	json_reader_free_text(reader, object, "generation", JSON_READER_TEXT(digits));
+	json_reader_free_text(reader, "generation", JSON_READER_TEXT(digits));
 	if (!*digits)
 		return;
 	if (strlen(digits) == FORMAT_GENERATION_MAX - 1) {
@@ -43,72 +38,63 @@ static void parse_generation(
 	json_reader_fail(reader, "generation", "is not 32 hexadecimal digits");
 }
 
-static void parse_metrics(
-	struct json_reader *reader, struct json_object *object, struct record *record)
+char *parse_sentences(const struct json_reader *reader, const char *key, size_t size_bytes)
 {
-	struct json_object *metrics = json_reader_object(reader, object, "metrics");
-	size_t entered = json_reader_enter(reader, "metrics");
+	_cleanup_free_ char *text = calloc(size_bytes, 1);
 
-	if (metrics && json_object_object_length(metrics) > UNCORE_METRICS_MAX)
-		json_reader_fail(reader, NULL, "has too many metrics");
-	if (json_reader_failed(reader))
-		return;
-	json_object_object_foreach(metrics, name, unit)
-	{
-		uint32_t i = record->n_metrics++;
-
-		(void)unit;
-		if (strlen(name) >= UNCORE_NAME_MAX || !*name || !text_is_plain(name)) {
-			json_reader_fail(reader, NULL, "has a name that no metric has");
-			return;
-		}
-		strcpy(record->metrics[i], name);
-		json_reader_text(reader, metrics, name, JSON_READER_TEXT(record->units[i]));
-	}
-	json_reader_leave(reader, entered);
+	if (text)
+		json_reader_free_text(reader, key, (struct json_reader_text){ text, size_bytes });
+	else
+		json_reader_fail(reader, key, "is too long for the memory");
+	return text && *text ? take_ptr(text) : NULL;
 }
 
-static void parse_members(
-	struct json_reader *reader, struct json_object *object, struct record *record)
+static void parse_metrics(const struct json_reader *reader, struct record *record)
 {
-	size_t n;
-	struct json_object *list = json_reader_list(reader, object, "members", MEMBERS_MOST, &n);
+	const struct json_reader metrics = json_reader_object(reader, "metrics");
+	const struct json_value *key = NULL;
+	const char *name;
 
-	record->members = calloc(n ? n : 1, sizeof *record->members);
-	if (!record->members) {
-		json_reader_fail(reader, "members", "is too long for the memory");
-		return;
+	while ((name = json_reader_next_key(&metrics, &key))) {
+		char *room = parse_metric(&metrics, name, record);
+
+		if (room)
+			json_reader_text(
+				&metrics, name, (struct json_reader_text){ room, UNCORE_NAME_MAX });
 	}
-	for (size_t i = 0; i < n && !json_reader_failed(reader); i++) {
-		struct json_object *element = json_object_array_get_idx(list, i);
-		struct record_member *member = &record->members[i];
-		size_t entered = json_reader_enter_element(reader, "members", i);
+}
 
-		member->rank = json_reader_number_or(reader, element, "rank", INT32_MAX, -1);
-		member->pid = (int32_t)json_reader_number(reader, element, "pid", INT32_MAX);
-		member->died = json_reader_flag(reader, element, "died");
-		json_reader_free_text(reader, element, "cpus", JSON_READER_TEXT(member->cpus));
-		json_reader_leave(reader, entered);
-		record->n_members++;
+static void parse_members(const struct json_reader *reader, struct record *record)
+{
+	const struct json_reader list = json_reader_list(reader, "members", MEMBERS_MOST);
+
+	record->members = json_reader_room(&list, sizeof *record->members);
+	JSON_READER_EACH (&list, element) {
+		struct record_member *member = &record->members[record->n_members++];
+
+		member->rank = json_reader_number_or(&element, "rank", INT32_MAX, -1);
+		member->pid = (int32_t)json_reader_number(&element, "pid", INT32_MAX);
+		member->died = json_reader_flag(&element, "died");
+		json_reader_free_text(&element, "cpus", JSON_READER_TEXT(member->cpus));
 	}
 }
 
 /* The cost may be missing: not every writer of records knows it. */
-static void parse_cost(
-	struct json_reader *reader, struct json_object *object, struct record *record)
+static void parse_cost(const struct json_reader *reader, struct record_cost *ret)
 {
-	struct json_object *cost;
-	size_t entered;
+	struct json_reader cost;
 
-	if (!json_object_object_get_ex(object, "cost", &cost))
+	if (!json_reader_has(reader, "cost"))
 		return;
-	cost = json_reader_object(reader, object, "cost");
-	entered = json_reader_enter(reader, "cost");
-	record->cost.n_reading = json_reader_number(reader, cost, "reading_calls", COST_MOST);
-	record->cost.reading_ns = json_reader_number(reader, cost, "reading_ns", COST_MOST);
-	record->cost.n_timed = json_reader_number(reader, cost, "timed_calls", COST_MOST);
-	record->cost.timed_ns = json_reader_number(reader, cost, "timed_ns", COST_MOST);
-	json_reader_leave(reader, entered);
+	cost = json_reader_object(reader, "cost");
+	ret->n_reading = json_reader_number(&cost, "reading_calls", PARSE_COUNT_MOST);
+	ret->reading_ns = json_reader_number(&cost, "reading_ns", PARSE_COUNT_MOST);
+	ret->n_timed = json_reader_number(&cost, "timed_calls", PARSE_COUNT_MOST);
+	ret->timed_ns = json_reader_number(&cost, "timed_ns", PARSE_COUNT_MOST);
+	if (!json_reader_has(&cost, "misses_calls"))
+		return;
+	ret->n_misses = json_reader_number(&cost, "misses_calls", PARSE_COUNT_MOST);
+	ret->misses_ns = json_reader_number(&cost, "misses_ns", PARSE_COUNT_MOST);
 }
 
 static bool is_named_twice(const struct record *record, const char *name)
@@ -119,98 +105,89 @@ static bool is_named_twice(const struct record *record, const char *name)
 	return false;
 }
 
-static void parse_regions(
-	struct json_reader *reader, struct json_object *object, struct record *record)
+static void parse_regions(const struct json_reader *reader, struct record *record)
 {
-	size_t n;
-	struct json_object *list = json_reader_list(reader, object, "regions", REGIONS_MOST, &n);
+	const struct json_reader list = json_reader_list(reader, "regions", REGIONS_MOST);
 
-	record->regions = calloc(n ? n : 1, sizeof *record->regions);
-	if (!record->regions) {
-		json_reader_fail(reader, "regions", "is too long for the memory");
-		return;
-	}
-	for (size_t i = 0; i < n && !json_reader_failed(reader); i++) {
+	record->regions = json_reader_room(&list, sizeof *record->regions);
+	JSON_READER_EACH (&list, element) {
 		struct record_region *region = &record->regions[record->n_regions++];
-		size_t entered = json_reader_enter_element(reader, "regions", i);
 
-		parse_region(reader, json_object_array_get_idx(list, i), record, region);
+		parse_region(&element, record, region);
 		if (is_named_twice(record, region->name))
-			json_reader_fail(reader, "name", "is the name of another region, too");
-		json_reader_leave(reader, entered);
+			json_reader_fail(&element, "name", "is the name of another region, too");
 	}
 }
 
 /* Reads a time; 0: not known. Older releases wrote only seconds. */
-static int64_t parse_time(struct json_reader *reader, struct json_object *object, const char *key_s,
-	const char *key_ns)
+static int64_t parse_time(const struct json_reader *reader, const char *key_s, const char *key_ns)
 {
-	const int64_t seconds = json_reader_number_or(reader, object, key_s, SECONDS_MOST, 0);
+	const int64_t seconds = json_reader_number_or(reader, key_s, SECONDS_MOST, 0);
 
 	return json_reader_number_or(
-		reader, object, key_ns, SECONDS_MOST * 1000000000, seconds * 1000000000);
+		reader, key_ns, SECONDS_MOST * 1000000000, seconds * 1000000000);
 }
 
-static void parse_process(
-	struct json_reader *reader, struct json_object *object, struct record *ret)
+static void parse_process(const struct json_reader *reader, struct record *ret)
 {
-	json_reader_free_text(reader, object, "host", JSON_READER_TEXT(ret->host));
-	json_reader_free_text(reader, object, "team", JSON_READER_TEXT(ret->team));
-	json_reader_free_text(reader, object, "step", JSON_READER_TEXT(ret->step));
-	json_reader_free_text(reader, object, "job", JSON_READER_TEXT(ret->job));
-	json_reader_free_text(reader, object, "command", JSON_READER_TEXT(ret->command));
-	json_reader_free_text(reader, object, "version", JSON_READER_TEXT(ret->version));
-	json_reader_free_text(reader, object, "platform", JSON_READER_TEXT(ret->platform));
-	json_reader_free_text(reader, object, "failure", JSON_READER_TEXT(ret->failure));
-	json_reader_free_text(reader, object, "warning", JSON_READER_TEXT(ret->warning));
-	ret->begun_ns = parse_time(reader, object, "begun_s", "begun_ns");
-	ret->ended_ns = parse_time(reader, object, "ended_s", "ended_ns");
-	ret->run = (uint32_t)json_reader_number(reader, object, "run", UINT32_MAX);
-	ret->n_expected =
-		(uint32_t)json_reader_number_or(reader, object, "expected", UINT32_MAX, 0);
+	json_reader_free_text(reader, "host", JSON_READER_TEXT(ret->host));
+	json_reader_free_text(reader, "team", JSON_READER_TEXT(ret->team));
+	json_reader_free_text(reader, "step", JSON_READER_TEXT(ret->step));
+	json_reader_free_text(reader, "job", JSON_READER_TEXT(ret->job));
+	if (json_reader_has(reader, "label")) /* a record of an older release has none */
+		json_reader_free_text(reader, "label", JSON_READER_TEXT(ret->label));
+	json_reader_free_text(reader, "command", JSON_READER_TEXT(ret->command));
+	json_reader_free_text(reader, "version", JSON_READER_TEXT(ret->version));
+	json_reader_free_text(reader, "platform", JSON_READER_TEXT(ret->platform));
+	ret->failure = parse_sentences(reader, "failure", RECORD_FAILURE_BYTES);
+	ret->warning = parse_sentences(reader, "warning", RECORD_WARNING_BYTES);
+	ret->begun_ns = parse_time(reader, "begun_s", "begun_ns");
+	ret->ended_ns = parse_time(reader, "ended_s", "ended_ns");
+	ret->run = (uint32_t)json_reader_number(reader, "run", UINT32_MAX);
+	ret->n_expected = (uint32_t)json_reader_number_or(reader, "expected", UINT32_MAX, 0);
 }
 
 /* --- the whole --- */
 
 /* Is it a record that this release can read? */
-static int check_schema(struct json_object *object, char ret_why[JSON_READER_WHY_MAX])
+static int check_schema(const struct json_reader *reader, char ret_why[JSON_READER_WHY_MAX])
 {
-	struct json_object *schema = NULL, *regions = NULL;
+	struct json_failure failure = { .why = "" };
+	const struct json_reader probe = { .failure = &failure, .value = reader->value };
 
-	if (!json_object_is_type(object, json_type_object) ||
-		!json_object_object_get_ex(object, "regions", &regions) ||
-		!json_object_object_get_ex(object, "schema", &schema)) {
+	if (!json_reader_has(reader, "regions") || !json_reader_has(reader, "schema")) {
 		snprintf(ret_why, JSON_READER_WHY_MAX,
-			regions ? "is a report of a release before 0.2, which has no schema"
+			json_reader_kind(reader, "regions") > JSON_NULL
+				? "is a report of a release before 0.2, which has no schema"
 				: "is not a record of regions");
 		return -ENOMSG;
 	}
-	if (json_object_is_type(schema, json_type_int) &&
-		json_object_get_int64(schema) == RECORD_SCHEMA)
+	if (json_reader_number(&probe, "schema", INT64_MAX) == RECORD_SCHEMA)
 		return 0;
 	snprintf(ret_why, JSON_READER_WHY_MAX,
 		"has another schema than %d, the one that this release reads", RECORD_SCHEMA);
 	return -EPROTONOSUPPORT;
 }
 
-static int parse_object(
-	struct json_object *object, struct record *ret_record, char ret_why[JSON_READER_WHY_MAX])
+static int parse_object(const struct json_value *object, struct record *ret_record,
+	char ret_why[JSON_READER_WHY_MAX])
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
-	struct json_reader reader = { .where = "" };
-	int r = check_schema(object, ret_why);
+	struct json_failure failure = { .why = "" };
+	const struct json_reader reader = { .failure = &failure, .value = object };
+	int r = check_schema(&reader, ret_why);
 
 	if (r < 0)
 		return r;
-	parse_generation(&reader, object, record.generation);
-	parse_process(&reader, object, &record);
-	parse_metrics(&reader, object, &record);
-	parse_members(&reader, object, &record);
-	parse_cost(&reader, object, &record);
-	parse_regions(&reader, object, &record);
+	parse_generation(&reader, record.generation);
+	parse_process(&reader, &record);
+	parse_metrics(&reader, &record);
+	parse_members(&reader, &record);
+	parse_cost(&reader, &record.cost);
+	parse_regions(&reader, &record);
 	if (json_reader_failed(&reader)) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
-			reader.why);
+			failure.why);
 		return -EBADMSG;
 	}
 	*ret_record = record;
@@ -218,8 +195,8 @@ static int parse_object(
 	return 0;
 }
 
-static int add_object(
-	struct json_object *object, struct record_list *list, char ret_why[JSON_READER_WHY_MAX])
+static int add_object(const struct json_value *object, struct record_list *list,
+	char ret_why[JSON_READER_WHY_MAX])
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
 	int r = parse_object(object, &record, ret_why);
@@ -233,11 +210,11 @@ static int add_object(
 }
 
 /* Other JSON may be in files beside records, but not in a list of records. */
-static int add_element(struct json_object *array, size_t i, struct record_list *list,
+static int add_element(const struct json_value *element, size_t i, struct record_list *list,
 	char ret_why[JSON_READER_WHY_MAX])
 {
 	char why[JSON_READER_WHY_MAX];
-	int r = add_object(json_object_array_get_idx(array, i), list, why);
+	int r = add_object(element, list, why);
 
 	if (r < 0)
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is an array whose element %zu %.*s", i,
@@ -246,18 +223,20 @@ static int add_element(struct json_object *array, size_t i, struct record_list *
 }
 
 static int add_array(
-	struct json_object *array, struct record_list *list, char ret_why[JSON_READER_WHY_MAX])
+	const struct json_value *array, struct record_list *list, char ret_why[JSON_READER_WHY_MAX])
 {
-	const size_t n = json_object_array_length(array);
+	const struct json_value *element = array + 1;
 	const uint32_t n_before = list->n;
 	int r = 0;
 
-	if (!n) {
+	if (!array->n_inside) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is an array without records");
 		return -ENOMSG;
 	}
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = add_element(array, i, list, ret_why);
+	for (uint32_t i = 0; i < array->n_inside && r == 0; i++) {
+		r = add_element(element, i, list, ret_why);
+		element = json_value_after(element);
+	}
 	if (r < 0)
 		record_list_cut(list, n_before);
 	return r;
@@ -265,59 +244,88 @@ static int add_array(
 
 /* --- the text --- */
 
-/* Only blanks may follow the object. */
-static struct json_object *parse_all(struct json_tokener *tokener, const char *text)
+int record_parse_json(char *text, struct json_text *ret, char ret_why[JSON_READER_WHY_MAX])
 {
-	size_t size_bytes = strlen(text), end;
-	struct json_object *object;
+	const int r = json_text_parse(text, ret);
 
-	if (size_bytes >= INT32_MAX)
-		return NULL;
-	object = json_tokener_parse_ex(tokener, text, (int)size_bytes);
-	end = json_tokener_get_parse_end(tokener);
-	if (object && text[end + strspn(text + end, " \t\r\n")]) {
-		json_object_put(object);
-		return NULL;
-	}
-	return object;
-}
-
-int record_parse_json(const char *text, struct json_object **ret, char ret_why[JSON_READER_WHY_MAX])
-{
-	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
-
-	if (!tokener) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is too long for the memory");
-		return -ENOMEM;
-	}
-	*ret = parse_all(tokener, text);
-	json_tokener_free(tokener);
-	if (*ret)
-		return 0;
-	snprintf(ret_why, JSON_READER_WHY_MAX, "is not JSON, or was cut");
-	return -EBADMSG;
-}
-
-int record_parse(const char *text, struct record *ret_record, char ret_why[JSON_READER_WHY_MAX])
-{
-	struct json_object *object = NULL;
-	int r = record_parse_json(text, &object, ret_why);
-
-	if (r == 0)
-		r = parse_object(object, ret_record, ret_why);
-	json_object_put(object);
+	if (r < 0)
+		snprintf(ret_why, JSON_READER_WHY_MAX,
+			r == -ENOMEM ? "is too long for the memory" : "is not JSON, or was cut");
 	return r;
 }
 
-int record_list_parse(const char *text, struct record_list *list, char ret_why[JSON_READER_WHY_MAX])
+int record_parse(char *text, struct record *ret_record, char ret_why[JSON_READER_WHY_MAX])
 {
-	struct json_object *object = NULL;
-	int r = record_parse_json(text, &object, ret_why);
+	_cleanup_(json_text_done) struct json_text json;
+	int r = record_parse_json(text, &json, ret_why);
 
-	if (r == 0)
-		r = json_object_is_type(object, json_type_array)
-			    ? add_array(object, list, ret_why)
-			    : add_object(object, list, ret_why);
-	json_object_put(object);
-	return r;
+	return r < 0 ? r : parse_object(json.values, ret_record, ret_why);
+}
+
+int record_list_parse(char *text, struct record_list *list, char ret_why[JSON_READER_WHY_MAX])
+{
+	_cleanup_(json_text_done) struct json_text json;
+	int r = record_parse_json(text, &json, ret_why);
+
+	if (r < 0)
+		return r;
+	return json_value_kind(json.values) == JSON_LIST ? add_array(json.values, list, ret_why)
+							 : add_object(json.values, list, ret_why);
+}
+
+/* --- from files --- */
+
+int record_read_fd(int fd, size_t most_bytes, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes = 0, used = 0;
+	ssize_t n;
+
+	do {
+		if (used + 1 >= size_bytes) {
+			char *larger;
+
+			size_bytes = size_bytes ? 2 * size_bytes : 65536;
+			larger = realloc(text, size_bytes);
+			if (!larger)
+				return -ENOMEM;
+			text = larger;
+		}
+		n = read(fd, text + used, size_bytes - used - 1);
+		if (n < 0)
+			return -errno;
+		used += (size_t)n;
+		if (used > most_bytes)
+			return -EFBIG;
+	} while (n);
+	text[used] = '\0';
+	for (size_t i = strlen(text); i < used; i += strlen(text + i))
+		text[i] = '?'; /* a NUL would hide what follows */
+	*ret_text = take_ptr(text);
+	return 0;
+}
+
+/* Neither a FIFO nor a terminal may make the command wait. */
+int record_read_text(const char *path, char **ret_text)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return record_read_fd(fd, RECORD_FILE_MOST_BYTES, ret_text);
+}
+
+int record_read(const char *path, struct record_list *list, char ret_why[JSON_READER_WHY_MAX])
+{
+	_cleanup_free_ char *text = NULL;
+	int r = record_read_text(path, &text);
+
+	if (r < 0 || !text) {
+		snprintf(ret_why, JSON_READER_WHY_MAX, "cannot be read: %s", strerror(-r));
+		return r;
+	}
+	return record_list_parse(text, list, ret_why);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/records/record-csv.h"
+#include "client/records/join.h"
 
 #include <math.h>
 
 #include "client/report/csv.h"
 #include "client/report/derived.h"
+#include "client/report/format.h"
+#include "client/report/json.h"
 
 /* A record, and the number of its run; 0: it is in none. */
 struct csv_source {
@@ -53,6 +55,36 @@ static void write_value(
 	csv_quality(csv, value->quality);
 }
 
+static void write_own(struct csv *csv, const struct record_own *own)
+{
+	if (!own->is_known) {
+		csv_empty(csv, 6);
+		return;
+	}
+	csv_rounded(csv, own->alone);
+	csv_rounded(csv, own->low);
+	csv_rounded(csv, own->high);
+	csv_rounded(csv, own->own);
+	csv_rounded(csv, isnan(own->own) ? NAN : own->error + own->model_error);
+	csv_text(csv, own->absent ? own->absent : "");
+}
+
+/* The last columns: those that are the same in all lines of a record, and the region's title. */
+static void write_origin(
+	struct csv *csv, const struct record *record, const struct record_region *region)
+{
+	char time[RECORD_TIME_MAX], digits[FORMAT_GENERATION_MAX];
+
+	record_time(record->begun_ns / 1000000000, time);
+	format_generation(record->generation, digits);
+	csv_text(csv, time);
+	csv_text(csv, record->command);
+	csv_text(csv, record->platform);
+	csv_text(csv, *record->platform ? digits : "");
+	csv_text(csv, region->title ? region->title : "");
+	csv_text(csv, record->label);
+}
+
 static void write_metric(struct csv *csv, const struct csv_source *source,
 	const struct record_region *region, const struct record_socket *socket, uint32_t metric)
 {
@@ -67,6 +99,8 @@ static void write_metric(struct csv *csv, const struct csv_source *source,
 	csv_known(csv, socket->package >= 0, socket->package);
 	end_line(csv, source);
 	csv_absent(csv, value->quality, value->why);
+	write_own(csv, &value->own);
+	write_origin(csv, record, region);
 	csv_end(csv);
 }
 
@@ -81,7 +115,8 @@ static void write_work(struct csv *csv, const struct csv_source *source,
 	csv_text(csv, work->unit);
 	csv_empty(csv, 2);
 	end_line(csv, source);
-	csv_empty(csv, 1);
+	csv_empty(csv, 7);
+	write_origin(csv, source->record, region);
 	csv_end(csv);
 }
 
@@ -95,19 +130,30 @@ static void write_region(
 		write_work(csv, source, region, &region->work[i]);
 }
 
-void record_csv(
-	FILE *out, const struct record *records, uint32_t n_records, const struct runs *runs)
+void record_csv_titles(FILE *out)
 {
+	fputs("host,job,team,run,region,ranks,passages,failed,time_ns,socket,window_ns,metric,"
+	      "value,"
+	      "error,unit,quality,package,step,begun_ns,ended_ns,sum,absent,alone,low,high,own,"
+	      "own_error,own_absent,time,command,platform,generation,title,label\n",
+		out);
+}
+
+void record_csv_lines(FILE *out, const struct record *record, uint32_t run)
+{
+	const struct csv_source source = { record, run };
 	struct csv csv = { out, false };
 
-	fputs("host,job,team,run,region,ranks,passages,failed,time_ns,socket,window_ns,metric,"
-	      "value,error,unit,quality,package,step,begun_ns,ended_ns,sum,absent\n",
-		out);
-	for (uint32_t i = 0; i < n_records; i++) {
-		const bool is_apart = !runs || runs->of[i] == RUNS_APART;
-		const struct csv_source source = { &records[i], is_apart ? 0 : runs->of[i] + 1 };
+	for (uint32_t i = 0; i < record->n_regions; i++)
+		write_region(&csv, &source, &record->regions[i]);
+}
 
-		for (uint32_t k = 0; k < records[i].n_regions; k++)
-			write_region(&csv, &source, &records[i].regions[k]);
+void record_csv(FILE *out, const struct join *join)
+{
+	record_csv_titles(out);
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const uint32_t run = join->runs.of[i];
+
+		record_csv_lines(out, &join->records[i], run == RUNS_APART ? 0 : run + 1);
 	}
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "client/region/state.h"
 #include "client/region/table.h"
 
 /* A thread enters or leaves the region, or ends inside it. */
@@ -13,6 +14,13 @@ void cell_begin_anew(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns
 void cell_end(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns);
 void cell_abandon(struct table_cell *cell, uint64_t begun_ns);
 void cell_abandon_all(struct table_cell *cell);
+
+/* The member with these cells changes its state. True: the team's class has changed; see state.h.
+ */
+bool cell_turn(struct table_cell cells[], struct state_turn *turn);
+
+/* Counts the members of a state anew, because some may have died. */
+void cell_recount(struct table *table, struct state *state);
 
 /* Closes the passages of a member that died, and returns how many were open. */
 uint32_t cell_bury(struct table_cell *cell);
@@ -29,3 +37,20 @@ static inline uint64_t cell_count_ended(const struct table_cell *cell)
 
 /* Makes a consistent copy. If the member died during a write, copies what is there. */
 void cell_copy(struct table_cell *ret, const struct table_cell *cell);
+
+/*
+ * Nested regions. At each moment a thread is in one region, the innermost. The own time of a region
+ * is the time that the member's threads spent in it less the time in regions that they began inside
+ * it. Regions without a column in the estimate have no nest.
+ */
+
+/* A thread inside @region begins or ends another region. */
+void nest_begin(struct table *table, unsigned slot, unsigned region, uint64_t now_ns);
+void nest_end(
+	struct table *table, unsigned slot, unsigned region, uint64_t begun_ns, uint64_t now_ns);
+
+/* The slot has a new owner, so no thread is inside any more. */
+void nest_bury(struct table *table, unsigned slot);
+
+/* The own time of the region until @now_ns, over the threads of this member. */
+uint64_t nest_own_ns(const struct table *table, unsigned slot, unsigned region, uint64_t now_ns);

@@ -9,8 +9,9 @@
 
 #include "client/launcher/launch.h"
 #include "client/libuncore/internal.h"
+#include "client/region/alone.h"
 #include "client/region/cell.h"
-#include "client/region/nest.h"
+#include "client/region/own-table.h"
 #include "common/clock.h"
 #include "common/cpus.h"
 
@@ -18,7 +19,9 @@ static const uint64_t LOOK_AFTER_NS = 1000000000;
 
 static uint64_t state_after(uint64_t state, enum table_phase phase)
 {
-	return ((state >> 8) + (phase == TABLE_JOINED)) << 8 | phase;
+	const bool is_new = phase == TABLE_JOINED || phase == TABLE_OBSERVES;
+
+	return ((state >> 8) + is_new) << 8 | phase;
 }
 
 static int lock_slot(int fd, unsigned slot, short type)
@@ -56,6 +59,7 @@ static void close_cells(struct table *table, unsigned slot)
 			__atomic_fetch_add(&table->regions[i].n_died, n_open, __ATOMIC_RELAXED);
 	}
 	nest_bury(table, slot);
+	alone_bury(table, slot);
 }
 
 /* Takes @slot over with its counts and its spare record. The spare record is dropped if the former
@@ -69,7 +73,7 @@ static void take_over(struct member *member, unsigned slot, uint64_t before)
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		cpus_list(&set, sizeof set, cpus);
 	member->slot = slot;
-	member->state = state_after(before, TABLE_JOINED);
+	member->state = state_after(before, member->phase);
 	if (__atomic_load_n(&own->is_changing, __ATOMIC_RELAXED))
 		__atomic_store_n(&own->spare, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&own->is_changing, 0, __ATOMIC_RELEASE);
@@ -81,7 +85,16 @@ static void take_over(struct member *member, unsigned slot, uint64_t before)
 		close_cells(member->table, slot);
 	raise(&member->table->header.n_slots, slot + 1);
 	__atomic_store_n(&own->state, member->state, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&member->table->header.n_joined, 1, __ATOMIC_SEQ_CST);
+	if (member->phase == TABLE_JOINED)
+		__atomic_fetch_add(&member->table->header.n_joined, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool has_row(const struct member *member, unsigned slot)
+{
+	const struct table *table = member->table;
+
+	return member_has_room(member, table->cells[slot], sizeof table->cells[slot]) &&
+	       member_has_room(member, table->nests[slot], sizeof table->nests[slot]);
 }
 
 /* 1: the slot is ours; 0: it is not in @phase, or another process has it. */
@@ -102,6 +115,10 @@ static int try_slot(struct member *member, unsigned slot, enum table_phase phase
 	if (r < 0)
 		return error_say(
 			r, "Cannot lock this process's place in the table of its team: %m.");
+	if (!has_row(member, slot)) {
+		lock_slot(member->fd, slot, F_UNLCK);
+		return error_say(-ENOSPC, "The disk with the table of this process is full.");
+	}
 	/* If all members of the table hold locks, only this process can change the state now. */
 	if (!__atomic_compare_exchange_n(
 		    state, &before, claimed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
@@ -114,10 +131,13 @@ static int try_slot(struct member *member, unsigned slot, enum table_phase phase
 
 static int find_slot(struct member *member)
 {
-	/* Unused slots come first, so that a report names each member. */
-	static const enum table_phase phases[] = { TABLE_FREE, TABLE_LEFT, TABLE_DIED };
+	/* Unused slots come first, so that a report names each member. An observer takes no other:
+	 * it leaves its slot as if it had never been there. */
+	static const enum table_phase phases[] = { TABLE_FREE, TABLE_OBSERVES, TABLE_LEFT,
+		TABLE_DIED };
+	const size_t n = member->phase == TABLE_OBSERVES ? 2 : ARRAY_SIZE(phases);
 
-	for (size_t p = 0; p < ARRAY_SIZE(phases); p++)
+	for (size_t p = 0; p < n; p++)
 		for (unsigned i = 0; i < TABLE_MEMBERS_MAX; i++) {
 			int r = try_slot(member, i, phases[p]);
 
@@ -141,11 +161,11 @@ static int note_descriptor(struct member *member)
 	return 0;
 }
 
-int member_join(struct member *ret, struct table *table, int fd)
+static int join(struct member *ret, struct table *table, int fd, enum table_phase phase)
 {
 	int r;
 
-	*ret = (struct member){ .table = table, .fd = fd };
+	*ret = (struct member){ .table = table, .fd = fd, .phase = phase };
 	pthread_mutex_init(&ret->lock, NULL);
 	ret->draft = calloc(1, sizeof *ret->draft);
 	if (!ret->draft)
@@ -156,6 +176,16 @@ int member_join(struct member *ret, struct table *table, int fd)
 	if (r < 0)
 		member_done(ret);
 	return r < 0 ? r : 0;
+}
+
+int member_join(struct member *ret, struct table *table, int fd)
+{
+	return join(ret, table, fd, TABLE_JOINED);
+}
+
+int member_observe(struct member *ret, struct table *table, int fd)
+{
+	return join(ret, table, fd, TABLE_OBSERVES);
 }
 
 /* --- who lives --- */
@@ -174,11 +204,16 @@ bool member_has_slot(const struct member *member)
 	return __atomic_load_n(state, __ATOMIC_RELAXED) >> 8 == member->state >> 8;
 }
 
-bool member_is_one(const struct member *member)
+bool member_is_known(const struct member *member)
 {
 	return __atomic_load_n(&member->table->slots[member->slot].state, __ATOMIC_RELAXED) ==
-		       member->state &&
-	       (member->fd == MEMBER_ALONE || member_has_file(member, member->fd));
+	       member->state;
+}
+
+bool member_is_one(const struct member *member)
+{
+	return member_is_known(member) &&
+	       (member_is_alone(member) || member_has_file(member, member->fd));
 }
 
 /* Uses an open file description lock, which conflicts with the locks of all processes. F_GETLK
@@ -200,6 +235,21 @@ bool member_has_file(const struct member *member, int fd)
 
 	return member->fd != MEMBER_ALONE && fstat(fd, &status) == 0 &&
 	       status.st_dev == member->device && status.st_ino == member->inode;
+}
+
+/* If the program has closed the descriptor, its lock is lost, and the file may be opened again. */
+bool member_has_room(const struct member *member, const void *part, size_t size_bytes)
+{
+	const size_t from = (size_t)((const char *)part - (const char *)member->table);
+	_cleanup_close_ int again = -1;
+
+	if (!__atomic_load_n(&member->table->header.boot_ns, __ATOMIC_RELAXED))
+		return true;
+	if (member_has_file(member, member->fd))
+		return own_table_reserve(member->fd, from, size_bytes);
+	again = member->file ? open(member->file, O_RDWR | O_CLOEXEC) : -1;
+	return again >= 0 && member_has_file(member, again) &&
+	       own_table_reserve(again, from, size_bytes);
 }
 
 /* Has the program left our descriptor open? If not, its number may be another file's now. */
@@ -242,13 +292,13 @@ static unsigned look(const struct member *member)
 
 bool member_lives(const struct member *member, unsigned slot)
 {
-	return slot == member->slot || member->fd == MEMBER_ALONE || !mark_if_dead(member, slot);
+	return slot == member->slot || member_is_alone(member) || !mark_if_dead(member, slot);
 }
 
 unsigned member_look_for_dead(const struct member *member)
 {
 	__atomic_store_n(&member->table->header.last_look_ns, clock_now_ns(), __ATOMIC_RELAXED);
-	if (member->fd == MEMBER_ALONE || !has_descriptor(member))
+	if (member_is_alone(member) || !has_descriptor(member))
 		return 0;
 	return look(member);
 }
@@ -258,7 +308,7 @@ bool member_should_look(const struct member *member, uint64_t now_ns)
 	uint64_t *last = &member->table->header.last_look_ns;
 	uint64_t before_ns = __atomic_load_n(last, __ATOMIC_RELAXED);
 
-	return member->fd != MEMBER_ALONE && now_ns > before_ns &&
+	return !member_is_alone(member) && now_ns > before_ns &&
 	       now_ns - before_ns >= LOOK_AFTER_NS &&
 	       __atomic_compare_exchange_n(
 		       last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -278,13 +328,15 @@ bool member_is_any_there(int fd)
 	return is_locked(fd, 0, TABLE_MEMBERS_MAX, &holder);
 }
 
-/* A query for a range with several locks returns any of them, so each slot is queried alone. */
+/* A query for a range with several locks returns any of them, so each slot is queried alone, unless
+ * all have ended. */
 bool member_is_this_process(int fd)
 {
+	const off_t n = member_is_any_there(fd) ? TABLE_MEMBERS_MAX : 0;
 	bool is_own = false;
 	pid_t holder;
 
-	for (off_t i = 0; i < TABLE_MEMBERS_MAX && !is_own; i++)
+	for (off_t i = 0; i < n && !is_own; i++)
 		is_own = is_locked(fd, i, 1, &holder) && holder == getpid();
 	return is_own;
 }
@@ -293,10 +345,11 @@ bool member_is_this_process(int fd)
 
 void member_leave(struct member *member)
 {
+	const enum table_phase phase = member->phase == TABLE_JOINED ? TABLE_LEFT : TABLE_FREE;
 	uint64_t state = member->state;
 
 	__atomic_compare_exchange_n(&member->table->slots[member->slot].state, &state,
-		state_after(state, TABLE_LEFT), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		state_after(state, phase), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void member_let_go(const struct member *member)

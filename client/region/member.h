@@ -24,18 +24,42 @@ struct member {
 	int fd;              /* borrowed */
 	dev_t device;        /* of fd */
 	ino_t inode;
+	bool is_own;      /* the table was made by this process or a parent, not by uncored */
+	const char *file; /* borrowed; of an own table that is a file with a name; else NULL */
 	unsigned slot;
-	uint64_t state; /* the slot's state while this member has it */
+	enum table_phase phase; /* TABLE_JOINED or TABLE_OBSERVES */
+	uint64_t state;         /* the slot's state while this member has it */
 
 	pthread_mutex_t lock;       /* protects the slot's spare record and the draft */
 	struct table_record *draft; /* owned; the next contents of the spare record */
 };
 
+/* Has the table never had another member? A forked child may become one. */
+static inline bool member_is_alone(const struct member *member)
+{
+	return member->fd == MEMBER_ALONE ||
+	       (member->is_own &&
+		       __atomic_load_n(&member->table->header.n_joined, __ATOMIC_RELAXED) <= 1);
+}
+
 /* Takes a slot. -ENOSPC: living members hold all slots; -ENOMEM; errno of fcntl(2). */
 int member_join(struct member *ret, struct table *table, int fd);
 
+/*
+ * As member_join(), for a process that takes one reading for the team. It does not count as a
+ * process of the team: the last member that leaves does not wait for it. -ENOSPC: each slot was a
+ * member's.
+ */
+int member_observe(struct member *ret, struct table *table, int fd);
+
 /* Is @fd a descriptor of this member's table? */
 bool member_has_file(const struct member *member, int fd);
+
+/* Reserves room for a part of the table if that is a file of this process (own-table.h). */
+bool member_has_room(const struct member *member, const void *part, size_t size_bytes);
+
+/* Does no other member think that this one has died? Takes no system call. */
+bool member_is_known(const struct member *member);
 
 /* Is the slot still this member's? False if the program closed the descriptor. */
 bool member_is_one(const struct member *member);

@@ -36,7 +36,7 @@ static int open_now(struct meter *meter)
 	meter->has_failed = r < 0;
 	if (r < 0)
 		return r;
-	r = table_describe(meter->table, meter->reader.handle);
+	r = table_describe(meter->table, meter->reader.handle, !meter->is_observers);
 	if (r < 0)
 		reader_close(&meter->reader);
 	return r;
@@ -73,6 +73,11 @@ static int renew(struct meter *meter, const struct uncore *stale)
 	}
 	pthread_rwlock_unlock(&meter->lock);
 	return r;
+}
+
+int meter_connect(struct meter *meter)
+{
+	return renew(meter, NULL);
 }
 
 static void keep_whys(struct meter *meter, const struct readout *readout)

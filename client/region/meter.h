@@ -18,12 +18,16 @@ struct meter {
 	struct failure failure; /* of the last attempt to connect, or of a reading that timed out */
 	uint64_t retry_at_ns;   /* no attempt before this time */
 	bool has_failed;        /* the last attempt to connect failed */
+	bool is_observers;      /* only the sockets of the members matter, not this process's */
 };
 
 void meter_init(struct meter *ret, struct table *table);
 
 /* In a forked child: closes its copy of the handle in the parent's meter. */
 void meter_disown(struct meter *parents);
+
+/* Connects, unless it is connected. Errors as uncore_open(); -ESTALE. */
+int meter_connect(struct meter *meter);
 
 /*
  * A fresh reading of all sockets. Errors as uncore_open() and uncore_read_all(); -ESTALE: another

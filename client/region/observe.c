@@ -4,13 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/region/nest.h"
+#include "client/region/alone.h"
+#include "client/region/cell.h"
+#include "client/region/outside.h"
 #include "client/region/word.h"
 #include "common/clock.h"
 
-static const uint64_t LEAST_GAP_NS = 1000000;
+static const uint64_t LEAST_GAP_NS = 2000000;
 
 enum { GAP_FACTOR = 20 };
+
+/* The quality of a value of a socket that nobody wants. */
+static const uint64_t UNMEASURED = UINT64_MAX;
 
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
@@ -18,11 +23,22 @@ bool observe_sums(const struct table *table, struct estimate *ret)
 {
 	const uint32_t n_sockets = LOAD(table->header.n_sockets);
 	const uint32_t n_metrics = LOAD(table->header.n_metrics);
-	const size_t size_bytes = estimate_bytes(n_sockets, n_metrics);
+	const uint32_t n_parts = n_sockets > 1 ? n_sockets + 1 : n_sockets;
+	const size_t size_bytes = estimate_bytes(n_parts, n_metrics);
 
-	*ret = (struct estimate){ (void *)table->estimate, n_sockets, n_metrics };
+	*ret = (struct estimate){ (void *)table->estimate, n_parts, n_metrics };
 	return size_bytes && size_bytes <= sizeof table->estimate &&
 	       n_sockets <= PAGE_SOCKETS_MAX && n_metrics <= UNCORE_METRICS_MAX;
+}
+
+bool observe_was_any(const struct table *table)
+{
+	return LOAD(table->observed.generation[0]) | LOAD(table->observed.generation[1]);
+}
+
+static uint32_t count_sockets(const struct estimate *estimate)
+{
+	return estimate->n_sockets > 1 ? estimate->n_sockets - 1 : 1;
 }
 
 /* --- when --- */
@@ -56,7 +72,7 @@ static bool is_mixed(const struct table *table)
 	unsigned open = 0, n_open = 0;
 
 	for (unsigned i = 0; i < n_regions; i++)
-		if (word_of(table, i).holder) {
+		if (word_of(table, i).holder && !state_has(table, i)) {
 			open = i;
 			n_open++;
 		}
@@ -70,13 +86,19 @@ static uint64_t gap_of(const struct table *table)
 	return gap_ns > LEAST_GAP_NS ? gap_ns : LEAST_GAP_NS;
 }
 
+/* Without a team there are few regions that overlap. */
+static bool is_estimated(const struct member *member)
+{
+	return member->fd != MEMBER_ALONE && !member->is_own;
+}
+
 bool observe_is_due(const struct member *member, uint64_t now_ns)
 {
 	struct table_header *header = &member->table->header;
 	uint64_t before_ns = LOAD(header->last_reading_ns);
 
-	return now_ns > before_ns && now_ns - before_ns >= gap_of(member->table) &&
-	       is_mixed(member->table) &&
+	return is_estimated(member) && now_ns > before_ns &&
+	       now_ns - before_ns >= gap_of(member->table) && is_mixed(member->table) &&
 	       __atomic_compare_exchange_n(&header->last_reading_ns, &before_ns, now_ns, false,
 		       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -92,17 +114,19 @@ static uint64_t observer_of(unsigned slot, uint64_t state)
 static bool observer_lives(const struct member *member, uint64_t observer)
 {
 	const unsigned slot = (unsigned)(observer & 0xffff) - 1;
+	enum table_phase phase;
 	uint64_t state;
 
 	if (slot >= TABLE_MEMBERS_MAX)
 		return true; /* out of range: no member wrote it */
 	state = __atomic_load_n(&member->table->slots[slot].state, __ATOMIC_SEQ_CST);
-	return (state & 0xff) == TABLE_JOINED && observer == observer_of(slot, state) &&
-	       member_lives(member, slot);
+	phase = (enum table_phase)(state & 0xff);
+	return (phase == TABLE_JOINED || phase == TABLE_OBSERVES) &&
+	       observer == observer_of(slot, state) && member_lives(member, slot);
 }
 
 /* If the former observer has died, its interval is dropped. */
-static bool begin(const struct member *member, const struct estimate *estimate)
+static bool begin(const struct member *member)
 {
 	const uint64_t own = observer_of(member->slot, member->state);
 	uint64_t *observer = &member->table->header.observer, other = 0;
@@ -114,7 +138,6 @@ static bool begin(const struct member *member, const struct estimate *estimate)
 						     false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
 	__atomic_store_n(&member->table->observed.at_ns, 0, __ATOMIC_RELAXED);
-	estimate_drop(estimate, ESTIMATE_DROPPED_DEATH);
 	return true;
 }
 
@@ -144,16 +167,9 @@ static uint64_t own_time_ns(const struct table *table, unsigned region, uint64_t
 	uint64_t sum_ns = 0;
 
 	for (unsigned i = 0; i < n_slots; i++)
-		if (table_phase(table, i) != TABLE_FREE)
+		if (table_has_member(table, i))
 			sum_ns += nest_own_ns(table, i, region, now_ns);
 	return sum_ns;
-}
-
-static uint64_t middle_ns(const struct reading *reading)
-{
-	const struct uncore_sample *first = &reading->readout.samples[0];
-
-	return first->begin_ns + (first->end_ns - first->begin_ns) / 2;
 }
 
 static void see(
@@ -162,19 +178,22 @@ static void see(
 	const unsigned n_regions = table_count_regions(table);
 
 	memset(ret, 0, sizeof *ret);
-	ret->at_ns = middle_ns(reading);
+	ret->at_ns = reading_middle_ns(&reading->readout.samples[0]);
 	memcpy(ret->generation, reading->readout.samples[0].generation, sizeof ret->generation);
 	ret->n_died = count_died(table);
 	ret->n_threads = count_threads(table);
 	for (unsigned i = 0; i < n_regions && i < ESTIMATE_REGIONS_MAX; i++)
-		ret->own_ns[i] = own_time_ns(table, i, ret->at_ns);
+		if (!state_has(table, i))
+			ret->own_ns[i] = own_time_ns(table, i, ret->at_ns);
+	for (unsigned i = 0; i < n_regions && i < ESTIMATE_EDGES_MAX; i++)
+		alone_count(table, i, &ret->n_entries[i], &ret->n_inside[i]);
 	for (uint32_t s = 0; s < reading->readout.n_sockets && s < PAGE_SOCKETS_MAX; s++)
 		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++) {
 			ret->sockets[s].counts[m] = reading->readout.samples[s].values[m].count;
 			ret->sockets[s].qualities[m] =
 				reading->readout.samples[s].sweep
 					? reading->readout.samples[s].values[m].quality
-					: UNCORE_ABSENT;
+					: UNMEASURED;
 		}
 }
 
@@ -189,17 +208,34 @@ struct observed_row {
 static void fill_bytes(struct observed_row *row, const struct estimate *estimate,
 	const struct table_observed *from, const struct table_observed *to)
 {
-	for (uint32_t s = 0; s < estimate->n_sockets; s++)
-		for (uint32_t m = 0; m < estimate->n_metrics; m++) {
+	const uint32_t n_sockets = count_sockets(estimate), n_metrics = estimate->n_metrics;
+
+	for (uint32_t s = 0; s < n_sockets; s++)
+		for (uint32_t m = 0; m < n_metrics; m++) {
 			const uint64_t before = from->sockets[s].counts[m];
 			const uint64_t now = to->sockets[s].counts[m];
 			const bool absent =
 				(from->sockets[s].qualities[m] | to->sockets[s].qualities[m]) &
 				UNCORE_ABSENT;
 
-			row->bytes[s * estimate->n_metrics + m] =
-				absent || now < before ? NAN : (double)(now - before);
+			const double moved = absent || now < before ? NAN : (double)(now - before);
+
+			row->bytes[s * n_metrics + m] = moved;
+			if (n_sockets > 1 && to->sockets[s].qualities[m] != UNMEASURED)
+				row->bytes[n_sockets * n_metrics + m] += moved;
 		}
+}
+
+/* A thread that came in and is not inside now has left. */
+static void fill_edges(struct estimate_share *share, const struct table_observed *from,
+	const struct table_observed *to)
+{
+	const uint32_t i = share->region;
+	const int64_t entered = (int64_t)(to->n_entries[i] - from->n_entries[i]);
+	const int64_t left = entered - (int64_t)(to->n_inside[i] - from->n_inside[i]);
+
+	share->n_entries = entered > 0 ? (uint32_t)entered : 0;
+	share->n_exits = left > 0 ? (uint32_t)left : 0;
 }
 
 /* A passage that is counted slightly late or early may give a negative time, which counts as 0. */
@@ -210,11 +246,14 @@ static uint64_t fill_shares(struct observed_row *row, const struct table_observe
 
 	for (uint32_t i = 0; i < ESTIMATE_REGIONS_MAX; i++) {
 		const int64_t time_ns = (int64_t)(to->own_ns[i] - from->own_ns[i]);
+		struct estimate_share share = { .region = i };
 
-		if (time_ns <= 0)
-			continue;
-		row->shares[row->row.n_shares++] = (struct estimate_share){ i, (uint64_t)time_ns };
-		inside_ns += (uint64_t)time_ns;
+		share.time_ns = time_ns > 0 ? (uint64_t)time_ns : 0;
+		if (i < ESTIMATE_EDGES_MAX)
+			fill_edges(&share, from, to);
+		if (share.time_ns || share.n_entries || share.n_exits)
+			row->shares[row->row.n_shares++] = share;
+		inside_ns += share.time_ns;
 	}
 	return inside_ns;
 }
@@ -242,17 +281,15 @@ static void add(const struct estimate *estimate, const struct table_observed *fr
 {
 	if (!from->at_ns || to->at_ns <= from->at_ns)
 		return;
-	if (memcmp(from->generation, to->generation, sizeof to->generation) != 0)
-		estimate_drop(estimate, ESTIMATE_DROPPED_GENERATION);
-	else if (from->n_died != to->n_died)
-		estimate_drop(estimate, ESTIMATE_DROPPED_DEATH);
-	else
+	if (memcmp(from->generation, to->generation, sizeof to->generation) == 0 &&
+		from->n_died == to->n_died)
 		add_row(estimate, from, to, sweep_ns);
 }
 
 static bool is_too_near(const struct table *table, const struct reading *reading)
 {
-	const uint64_t at_ns = middle_ns(reading), before_ns = LOAD(table->observed.at_ns);
+	const uint64_t at_ns = reading_middle_ns(&reading->readout.samples[0]),
+		       before_ns = LOAD(table->observed.at_ns);
 
 	return before_ns && (at_ns <= before_ns || at_ns - before_ns < gap_of(table));
 }
@@ -298,12 +335,12 @@ void observe(const struct member *member, const struct reading *reading)
 	struct table *table = member->table;
 	struct estimate estimate;
 
-	if (member->fd == MEMBER_ALONE || !observe_sums(table, &estimate) ||
-		reading->readout.n_sockets < estimate.n_sockets || is_too_near(table, reading) ||
-		!begin(member, &estimate))
+	if (!observe_sums(table, &estimate) ||
+		reading->readout.n_sockets < count_sockets(&estimate) || !begin(member))
 		return;
+	outside_note(table, reading);
 	/* Another member may have observed since: no time may be counted twice. */
-	if (!is_too_near(table, reading))
+	if (is_estimated(member) && !is_too_near(table, reading))
 		note(table, &estimate, reading);
 	end(member);
 }

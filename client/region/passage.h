@@ -10,9 +10,11 @@
 struct passage {
 	struct region *region, *outer; /* the thread was in .outer before; NULL: none */
 	uint64_t entered_ns;
-	uint64_t begun_ns; /* when the thread was inside and the region open */
-	int error;         /* result of passage_begin() */
-	bool is_timed;     /* see cost.h */
+	uint64_t begun_ns;   /* when the thread was inside and the region open */
+	int error;           /* result of passage_begin() */
+	bool is_timed;       /* see cost.h */
+	bool is_counted;     /* see misses.h */
+	unsigned n_given_up; /* .region's at the begin; less than now if this was given up */
 };
 
 /*
@@ -26,6 +28,16 @@ int passage_begin(
 /* The thread left at @now_ns. 0; negative errno with a sentence: the passage has no figures. */
 int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns);
 
+/* The thread goes from @passage at once into @next, inside the same outer region. *@passage is the
+ * new passage. 0; negative errno with a sentence: one of the passages has no figures. */
+int passage_next(struct regions *regions, struct passage *passage, struct region *next);
+
+/*
+ * This process changes a state, for which the caller holds a lock: all but .now_ns and .word of
+ * @turn is given. 0; negative errno with a sentence: what the class that ends moved is not known.
+ */
+int passage_turn(struct regions *regions, struct state_turn *turn);
+
 /* A thread has ended inside @passage. */
 void passage_abandon(struct regions *regions, const struct passage *passage);
 
@@ -34,6 +46,9 @@ int passage_work(struct regions *regions, struct region *region, double amount, 
 
 /* This process exits: ends the passages of all its threads. False: no thread is inside. */
 bool passage_give_up(struct regions *regions, struct region *region);
+
+/* Before a report: reads what moved in the windows that go on (window.h). May wait. */
+void passage_end_windows(struct regions *regions);
 
 /* Counts a thread that begins its first region, or that ends. */
 void passage_count_thread(struct regions *regions, int change);

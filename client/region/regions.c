@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The regions are the only process-wide state of the library. The pointer to that state lies in
- * memory that a forked child finds wiped, so a child starts with no regions, joins its team as a
- * new member and makes its own connection. Locks that the parent's threads held at the fork do not
- * matter.
+ * memory that a forked child finds wiped, so a child starts with no regions, joins its team, or its
+ * parent's table, as a new member and makes its own connection. Locks that the parent's threads
+ * held at the fork do not matter.
  */
 #include "client/region/regions.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "client/region/counter.h"
+#include "common/text.h"
 
 int regions_no_memory(void)
 {
@@ -50,14 +53,6 @@ struct regions *regions_now(void)
 	return found ? __atomic_load_n(&found->regions, __ATOMIC_ACQUIRE) : NULL;
 }
 
-static void give_up_inherited(struct regions *parents)
-{
-	meter_disown(&parents->meter);
-	team_disown(&parents->team);
-}
-
-/* Gives up the parent's regions first: closing its table later would release our lock on the same
- * table. */
 static struct regions *regions_new(void)
 {
 	struct regions *regions = calloc(1, sizeof *regions);
@@ -67,13 +62,19 @@ static struct regions *regions_new(void)
 	regions->inherited = last_created;
 	last_created = NULL;
 	if (regions->inherited)
-		give_up_inherited(regions->inherited);
-	if (team_begin(&regions->team) < 0) {
+		meter_disown(&regions->inherited->meter);
+	if (team_begin(&regions->team, regions->inherited ? &regions->inherited->team : NULL) < 0) {
 		free(regions);
 		return NULL;
 	}
 	meter_init(&regions->meter, regions->team.table);
+	if (!regions->team.maker) /* uncored notices the end of this process by the connection's */
+		meter_connect(&regions->meter);
 	pthread_mutex_init(&regions->lock, NULL);
+	pthread_mutex_init(&regions->spans.lock, NULL);
+	pthread_mutex_init(&regions->states.lock, NULL);
+	regions_remember(regions, trace_open(regions->inherited != NULL, &regions->trace));
+	regions_remember(regions, counter_wish(&regions->misses));
 	last_created = regions;
 	return regions;
 }
@@ -119,11 +120,23 @@ int regions_remember(struct regions *regions, int r)
 
 /* --- by name --- */
 
+int region_check_name(const char *name)
+{
+	if (!name || !*name || !memchr(name, '\0', REGION_NAME_MAX))
+		return error_say(
+			-EINVAL, "A region's name has 1 to %d bytes.", REGION_NAME_MAX - 1);
+	if (!text_is_plain(name))
+		return error_say(-EINVAL,
+			"A region's name is UTF-8 without control characters: it is shown on "
+			"terminals and in JSON.");
+	return 0;
+}
+
 static struct region **bucket_of(struct regions *regions, const char *name)
 {
 	unsigned hash = 5381; /* Bernstein's */
 
-	for (; *name; name++)
+	for (int left = REGION_NAME_MAX; left > 0 && *name; left--, name++)
 		hash = hash * 33 ^ (unsigned char)*name;
 	return &regions->buckets[hash % REGION_BUCKETS];
 }
@@ -137,40 +150,63 @@ static struct region *find(struct region *const *bucket, const char *name)
 	return region;
 }
 
-static int region_new(
-	struct regions *regions, struct region **bucket, const char *name, struct region **ret)
+/* @list: a bucket, or .others. */
+static struct region *region_new(struct region **list, const char *name, unsigned index)
 {
-	int index = table_find_or_add(regions->team.table, name);
-	struct region *region;
+	struct region *region = calloc(1, sizeof *region);
 
-	if (index < 0)
-		return error_say(index,
-			"There are %d regions already, the most: %s is not measured.",
-			TABLE_REGIONS_MAX, name);
-	region = calloc(1, sizeof *region);
 	if (!region)
-		return regions_no_memory();
+		return NULL;
 	strcpy(region->name, name);
-	region->index = (unsigned)index;
+	region->index = index;
 	pthread_mutex_init(&region->lock, NULL);
-	region->next = *bucket;
-	__atomic_store_n(bucket, region, __ATOMIC_RELEASE);
-	*ret = region;
-	return 0;
+	region->next = *list;
+	__atomic_store_n(list, region, __ATOMIC_RELEASE);
+	return region;
+}
+
+/* Names that have no room get no memory here either: a program may make up a new one each time. */
+static struct region *add(struct regions *regions, struct region **bucket, const char *name)
+{
+	const unsigned index = table_find_or_add(regions->team.table, name);
+	const char *shown = index == TABLE_OTHERS ? "(other names)" : name;
+
+	if (regions->trace)
+		trace_name(regions->trace, index, shown);
+	if (index != TABLE_OTHERS)
+		return region_new(bucket, name, index);
+	return regions->others ? regions->others : region_new(&regions->others, shown, index);
 }
 
 int regions_find_or_add(struct regions *regions, const char *name, struct region **ret)
 {
-	struct region **bucket = bucket_of(regions, name);
-	int r = 0;
+	const char *text = name ? name : "";
+	struct region **bucket = bucket_of(regions, text);
+	int r;
 
-	*ret = find(bucket, name);
+	*ret = find(bucket, text);
 	if (*ret)
 		return 0;
+	r = region_check_name(text);
+	if (r < 0)
+		return r;
 	pthread_mutex_lock(&regions->lock);
-	*ret = find(bucket, name);
+	*ret = find(bucket, text);
 	if (!*ret)
-		r = region_new(regions, bucket, name, ret);
+		*ret = add(regions, bucket, text);
 	pthread_mutex_unlock(&regions->lock);
-	return r;
+	return *ret ? 0 : regions_no_memory();
+}
+
+bool regions_has_name(struct regions *regions, const struct region *region, const char *name)
+{
+	return region->index == TABLE_OTHERS
+		       ? region_check_name(name) == 0 && !find(bucket_of(regions, name), name)
+		       : strcmp(region->name, name) == 0;
+}
+
+void regions_note_span(struct regions *regions, const struct region *region)
+{
+	__atomic_store_n(
+		&regions->team.table->regions[region->index].has_spans, 1, __ATOMIC_RELAXED);
 }

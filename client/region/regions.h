@@ -9,7 +9,11 @@
 #include <stdint.h>
 
 #include "client/region/meter.h"
+#include "client/region/state.h"
 #include "client/region/team.h"
+#include "client/trace/ring.h"
+
+struct counter_wish;
 
 enum {
 	REGION_NAME_MAX = TABLE_NAME_BYTES,
@@ -24,16 +28,51 @@ struct region {
 	unsigned index;         /* in the table */
 	pthread_mutex_t lock;   /* protects this process's cell and all below; held briefly */
 	struct failure failure; /* of the last begin that took a reading */
+	unsigned n_given_up;    /* how often all of its passages were given up */
+};
+
+struct span;
+
+/* Passages that no thread's stack holds; see span.c. */
+struct spans {
+	pthread_mutex_t lock;
+	struct span *list; /* owned */
+	uint32_t n;        /* in the list */
+	uint32_t free;     /* number of the first free one, from 1; 0: none */
+};
+
+/* What the process is in; see span.c. */
+struct states {
+	pthread_mutex_t lock; /* held during a change */
+	bool is_over;         /* the process exits */
+	struct own_state {
+		char name[REGION_NAME_MAX];
+		uint32_t n_threads;     /* inside */
+		struct state_turn turn; /* the last one; .now: UNCORE_STATE_LEFT before the first */
+	} list[TABLE_STATES];
 };
 
 /* All regions of one process. */
 struct regions {
 	struct team team;
 	struct meter meter;
-	struct regions *inherited; /* in a forked child: the parent's, which it must not touch */
-	pthread_mutex_t lock;      /* held to add a region */
+	struct spans spans;
+	struct states states;
+	struct trace_file *trace;    /* NULL: none is wanted */
+	struct counter_wish *misses; /* NULL: none are wanted */
+	struct regions *inherited;   /* in a forked child: the parent's, which it must not touch */
+	pthread_mutex_t lock;        /* held to add a region */
 	struct region *buckets[REGION_BUCKETS]; /* by name; read without the lock */
+	struct region *others;                  /* the names that have no room; atomic */
 };
+
+/* A passage begins or ends. @lane: of a span, or of a state, above those of spans; else 0. */
+static inline void regions_trace(const struct regions *regions, enum trace_kind kind,
+	unsigned region, uint64_t time_ns, uint64_t lane)
+{
+	if (regions->trace)
+		trace_note(regions->trace, kind, time_ns, region, lane);
+}
 
 /* The regions of this process, made at the first call. NULL: out of memory. */
 struct regions *regions_get(void);
@@ -46,8 +85,21 @@ struct regions *regions_now(void);
 bool regions_hold(void);
 void regions_release(void);
 
-/* The region of this name, added if need be. With a sentence: -ENOMEM; -ENOSPC: too many. */
+/* The region of this name, added if need be; names that have no room share one. -EINVAL: it cannot
+ * be a name; -ENOMEM; each with a sentence. One that is known is not checked again. */
 int regions_find_or_add(struct regions *regions, const char *name, struct region **ret);
+
+/* Does the region have this name, or is this one of the names that share it? */
+bool regions_has_name(struct regions *regions, const struct region *region, const char *name);
+
+/* This process exits: it takes part in no state any more. */
+void regions_leave_states(struct regions *regions);
+
+/* A span goes through the region. */
+void regions_note_span(struct regions *regions, const struct region *region);
+
+/* -EINVAL with a sentence: @name cannot be the name of a region. */
+int region_check_name(const char *name);
 
 /* Keeps the failure @r, with the calling thread's sentence, for the report. Returns @r. */
 int regions_remember(struct regions *regions, int r);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "client/region/misses.h"
 #include "client/region/passage.h"
 #include "client/region/regions.h"
 #include "common/clock.h"
@@ -16,7 +17,8 @@
 struct stack {
 	const struct regions *owner;
 	uint32_t depth;
-	uint32_t excess; /* regions begun beyond the deepest frame */
+	uint32_t excess;  /* regions begun beyond the deepest frame */
+	uint64_t took_ns; /* the last passage that ended; 0: not known */
 	struct passage frames[REGION_DEPTH_MAX];
 };
 
@@ -32,8 +34,14 @@ static void abandon_all(void *memory)
 
 	if (!regions || stack->owner != regions)
 		return;
-	while (stack->depth)
-		passage_abandon(regions, &stack->frames[--stack->depth]);
+	while (stack->depth) {
+		const struct passage *frame = &stack->frames[--stack->depth];
+
+		regions_trace(regions, TRACE_END, frame->region->index, clock_now_ns(), 0);
+		misses_abandon(regions, frame);
+		passage_abandon(regions, frame);
+	}
+	misses_end_thread();
 	passage_count_thread(regions, -1);
 	stack->owner = NULL;
 }
@@ -62,32 +70,18 @@ static struct stack *stack_get(struct regions *regions)
 
 /* --- begin and end --- */
 
-static int check_name(const char *name)
-{
-	if (!name || !*name || !memchr(name, '\0', REGION_NAME_MAX))
-		return error_say(
-			-EINVAL, "A region's name has 1 to %d bytes.", REGION_NAME_MAX - 1);
-	if (!text_is_plain(name))
-		return error_say(-EINVAL,
-			"A region's name is UTF-8 without control characters: it is shown on "
-			"terminals and in JSON.");
-	return 0;
-}
-
 static int begin(struct regions *regions, const char *name)
 {
 	struct region *region, *outer;
+	struct passage *frame;
 	struct stack *stack;
-	int r = check_name(name);
+	int r = regions_find_or_add(regions, name, &region);
 
 	if (r < 0)
 		return r;
 	stack = stack_get(regions);
 	if (!stack)
 		return regions_no_memory();
-	r = regions_find_or_add(regions, name, &region);
-	if (r < 0)
-		return r;
 	if (stack->depth == REGION_DEPTH_MAX) {
 		stack->excess++;
 		passage_count_excess(regions, region);
@@ -95,34 +89,51 @@ static int begin(struct regions *regions, const char *name)
 			-EOVERFLOW, "Region %s is nested deeper than %d.", name, REGION_DEPTH_MAX);
 	}
 	outer = stack->depth ? stack->frames[stack->depth - 1].region : NULL;
-	return passage_begin(regions, region, outer, &stack->frames[stack->depth++]);
+	frame = &stack->frames[stack->depth++];
+	r = (regions->misses ? misses_begin : passage_begin)(regions, region, outer, frame);
+	regions_trace(regions, TRACE_BEGIN, region->index, frame->begun_ns, 0);
+	return r;
 }
 
-static int end(struct regions *regions, const char *name)
+/* Is this region the innermost one of the thread? A name that equals a region's is one. */
+static bool is_innermost(struct regions *regions, const struct stack *stack, const char *name)
 {
-	uint64_t now_ns = clock_now_ns();
-	struct stack *stack;
-	struct passage *frame;
-	int r = check_name(name);
+	return name && stack->depth && !stack->excess &&
+	       regions_has_name(regions, stack->frames[stack->depth - 1].region, name);
+}
+
+static int cannot_end(struct stack *stack, const char *name)
+{
+	int r = region_check_name(name);
 
 	if (r < 0)
 		return r;
-	stack = stack_get(regions);
-	if (!stack)
-		return regions_no_memory();
 	if (stack->excess) {
 		stack->excess--;
+		stack->took_ns = 0;
 		return error_say(
 			-EOVERFLOW, "Region %s was nested deeper than %d.", name, REGION_DEPTH_MAX);
 	}
 	if (!stack->depth)
 		return error_say(-EINVAL, "Region %s is not open in this thread.", name);
-	frame = &stack->frames[stack->depth - 1];
-	if (strcmp(frame->region->name, name) != 0)
-		return error_say(-EINVAL, "Region %s cannot end: %s, begun later, is still open.",
-			name, frame->region->name);
-	stack->depth--;
-	return passage_end(regions, frame, now_ns);
+	return error_say(-EINVAL, "Region %s cannot end: %s, begun later, is still open.", name,
+		stack->frames[stack->depth - 1].region->name);
+}
+
+static int end(struct regions *regions, const char *name)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct stack *stack = stack_get(regions);
+	struct passage *frame;
+
+	if (!stack)
+		return regions_no_memory();
+	if (!is_innermost(regions, stack, name))
+		return cannot_end(stack, name);
+	frame = &stack->frames[--stack->depth];
+	stack->took_ns = now_ns - frame->begun_ns;
+	regions_trace(regions, TRACE_END, frame->region->index, now_ns, 0);
+	return (regions->misses ? misses_end : passage_end)(regions, frame, now_ns);
 }
 
 _public_ int uncore_region_begin(const char *name)
@@ -139,15 +150,90 @@ _public_ int uncore_region_end(const char *name)
 	return regions ? regions_remember(regions, end(regions, name)) : regions_no_memory();
 }
 
+_public_ uint64_t uncore_passage_ns(void)
+{
+	return thread_stack.took_ns;
+}
+
+/* --- from one phase to the next --- */
+
+/* In the trace the reading between two phases belongs to neither. */
+static int go_on(struct regions *regions, struct passage *frame, struct region *region)
+{
+	int r;
+
+	if (!regions->trace && !regions->misses)
+		return passage_next(regions, frame, region);
+	regions_trace(regions, TRACE_END, frame->region->index, clock_now_ns(), 0);
+	r = (regions->misses ? misses_next : passage_next)(regions, frame, region);
+	regions_trace(regions, TRACE_BEGIN, region->index, frame->begun_ns, 0);
+	return r;
+}
+
+static int next(struct regions *regions, const char *old, const char *new)
+{
+	struct stack *stack;
+	struct region *region;
+	int r = region_check_name(old);
+
+	if (r == 0)
+		r = region_check_name(new);
+	if (r < 0)
+		return r;
+	stack = stack_get(regions);
+	if (!stack)
+		return regions_no_memory();
+	if (!is_innermost(regions, stack, old))
+		return error_say(-EINVAL,
+			"Region %s is not the innermost one of this thread, so %s cannot follow "
+			"it.",
+			old, new);
+	r = regions_find_or_add(regions, new, &region);
+	return r < 0 ? r : go_on(regions, &stack->frames[stack->depth - 1], region);
+}
+
+_public_ int uncore_region_next(const char *old, const char *new)
+{
+	struct regions *regions = regions_get();
+
+	return regions ? regions_remember(regions, next(regions, old, new)) : regions_no_memory();
+}
+
+/* --- titles --- */
+
+static int title(struct regions *regions, const char *name, const char *text)
+{
+	struct region *region;
+	int r;
+
+	if (!text || !*text || !memchr(text, '\0', TABLE_TITLE_BYTES) || !text_is_plain(text))
+		return error_say(-EINVAL,
+			"A region's title is UTF-8 of 1 to %d bytes without control characters.",
+			TABLE_TITLE_BYTES - 1);
+	r = regions_find_or_add(regions, name, &region);
+	if (r < 0)
+		return r;
+	if (region->index == TABLE_OTHERS)
+		return error_say(-ENOSPC, "There are so many regions that %s has no row.", name);
+	table_keep_title(regions->team.table, region->index, text);
+	return 0;
+}
+
+_public_ int uncore_region_title(const char *name, const char *text)
+{
+	struct regions *regions = regions_get();
+
+	return regions ? regions_remember(regions, title(regions, name, text))
+		       : regions_no_memory();
+}
+
 /* --- work --- */
 
 static int work(struct regions *regions, const char *name, double amount, const char *unit)
 {
 	struct region *region;
-	int r = check_name(name);
+	int r;
 
-	if (r < 0)
-		return r;
 	if (!(amount >= 0) || isinf(amount))
 		return error_say(-EINVAL, "An amount of work is a number from 0 on.");
 	if (!unit || !*unit || !memchr(unit, '\0', TABLE_UNIT_BYTES) || !text_is_plain(unit))

@@ -2,19 +2,16 @@
 #include "client/region/stretch.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "client/region/cell.h"
 #include "client/region/observe.h"
-#include "client/region/sums.h"
-#include "client/region/word.h"
+#include "client/region/step.h"
+#include "client/region/window.h"
 #include "common/clock.h"
 
 /* Bounds the retries: every lost race is another member's progress, and dead members inside a
  * region are found one by one. */
 enum { STEPS_MOST = 4 * TABLE_MEMBERS_MAX };
-
-/* Members change a record only when one of them takes a reading. */
-enum { COPIES_MOST = 1000 };
 
 static int say_overwritten(void)
 {
@@ -33,9 +30,17 @@ static bool change(struct table *table, unsigned region, const struct word *from
 	return word_change(table, region, from, &to);
 }
 
+/* No member is inside, but the record goes on. */
+static bool make_idle(struct table *table, unsigned region, const struct word *from)
+{
+	const struct word to = { .record = from->record, .holder = from->holder, .is_idle = true };
+
+	return word_change(table, region, from, &to);
+}
+
 static bool holder_is_inside(const struct table *table, unsigned region, const struct word *word)
 {
-	return word->holder && !word->is_closing &&
+	return word->holder && !word->is_closing && !word->is_idle &&
 	       table_is_inside(table, word->holder - 1, region);
 }
 
@@ -61,149 +66,57 @@ static unsigned find_inside(const struct table *table, unsigned region, unsigned
 	return 0;
 }
 
-/* --- records --- */
-
-/* The member's spare record, which no other member writes; 0: none is left. Other programs may
- * change the number in the table, so a change reads it only once. */
-static unsigned spare_record(struct member *member)
-{
-	struct table_slot *slot = &member->table->slots[member->slot];
-	uint32_t *n_records = &member->table->header.n_records;
-	uint32_t n = __atomic_load_n(&slot->spare, __ATOMIC_RELAXED);
-
-	if (n && n < TABLE_RECORDS)
-		return n;
-	n = __atomic_load_n(n_records, __ATOMIC_RELAXED);
-	do
-		if (n >= TABLE_RECORDS)
-			return 0;
-	while (!__atomic_compare_exchange_n(
-		n_records, &n, n + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	__atomic_store_n(&slot->spare, n, __ATOMIC_RELAXED);
-	return n;
-}
-
-bool stretch_copy_record(const struct table *table, unsigned region, struct table_record *ret)
-{
-	for (int i = 0; i < COPIES_MOST; i++) {
-		const struct word word = word_of(table, region);
-
-		if (!word.record)
-			return false;
-		sums_copy(ret, &table->records[word.record]);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (word_of(table, region).raw == word.raw)
-			return true;
-	}
-	return false;
-}
-
-/* A change of a region. */
-struct step {
-	unsigned holder;               /* after the change */
-	const struct reading *reading; /* NULL: traffic since the last one is lost */
-	bool opens;
-	bool is_shared; /* other regions were open since the last reading */
-};
-
-static int draw_up(struct table_record *draft, const struct step *step)
-{
-	if (step->opens)
-		sums_open(draft, step->reading);
-	else if (!step->reading)
-		sums_lose(draft, clock_now_ns());
-	else if (!step->holder)
-		return sums_close(draft, step->reading, step->is_shared);
-	else
-		return sums_add(draft, step->reading, step->is_shared);
-	return 0;
-}
-
-/* Makes the draft the region's record, and the former record the spare. False: too late. */
-static bool put_in_place(struct member *member, unsigned spare, unsigned region,
-	const struct word *word, unsigned holder)
-{
-	struct table_slot *slot = &member->table->slots[member->slot];
-	bool done;
-
-	/* The spare record was a region's, and another member may still be copying it. That member
-	 * must see the new word of the region before it sees what is written here. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	sums_copy(&member->table->records[spare], member->draft);
-	__atomic_store_n(&slot->is_changing, 1, __ATOMIC_RELEASE);
-	done = change(member->table, region, word, spare, holder);
-	if (done)
-		__atomic_store_n(&slot->spare, word->record, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->is_changing, 0, __ATOMIC_RELEASE);
-	return done;
-}
-
-/*
- * Applies @step to @word. 1: done; 0: the word has changed meanwhile; -ENOSPC; -EBADF. *@ret_error
- * is the error of the sums, with its sentence; the step is done even then.
- */
-static int commit(struct member *member, unsigned region, const struct word *word,
-	const struct step *step, int *ret_error)
-{
-	struct table *table = member->table;
-	unsigned spare;
-	int done = 0;
-
-	if (!member_has_slot(member)) /* the spare record is not ours either */
-		return member_say_none();
-	pthread_mutex_lock(&member->lock);
-	spare = spare_record(member);
-	if (word->record)
-		sums_copy(member->draft, &table->records[word->record]);
-	else
-		memset(member->draft, 0, sizeof *member->draft);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (spare && word_of(table, region).raw == word->raw) {
-		*ret_error = draw_up(member->draft, step);
-		done = put_in_place(member, spare, region, word, step->holder);
-	}
-	pthread_mutex_unlock(&member->lock);
-	if (!spare)
-		return error_say(-ENOSPC,
-			"The table of this team has no room left: too many of its processes were "
-			"killed.");
-	return done;
-}
-
-/* --- sampling --- */
-
-/* Did the present stretch begin with a reading? */
-static bool is_measured(const struct table *table, const struct word *word)
-{
-	return __atomic_load_n(&table->records[word->record].is_measured, __ATOMIC_RELAXED);
-}
-
-/* Is the next stretch one of those that are measured? */
-static bool is_due(const struct table *table, const struct word *word)
-{
-	const uint32_t every = __atomic_load_n(&table->header.every, __ATOMIC_RELAXED);
-	const uint64_t n =
-		__atomic_load_n(&table->records[word->record].n_stretches, __ATOMIC_RELAXED);
-
-	return every <= 1 || n % every == 0;
-}
-
 /* --- entering --- */
 
-/* The number of open regions other than @except. */
-static unsigned count_open(const struct table *table, unsigned except)
+/* Takes a reading, if it is not taken yet, and adds it to the window that goes on. */
+static int read_window(
+	struct member *member, unsigned region, struct reading *reading, struct step step)
 {
-	const unsigned n_regions = table_count_regions(table);
-	unsigned n = 0;
+	int r = reading_take(reading), error = 0;
 
-	for (unsigned i = 0; i < n_regions; i++)
-		n += i != except && word_of(table, i).holder;
-	return n;
+	step.kind = STEP_ADDS;
+	step.reading = reading;
+	for (int i = 0; r == 0 && i < STEPS_MOST; i++) {
+		const struct word word = word_of(member->table, region);
+
+		step.holder = word.holder;
+		step.is_idle = word.is_idle;
+		r = word.holder && !word.is_closing
+			    ? step_commit(member, region, &word, &step, &error)
+			    : 1;
+	}
+	return r < 0 ? r : error;
 }
 
-int stretch_enter(struct member *member, unsigned region, struct reading *reading)
+/* The first member comes into a region whose window goes on. */
+static int go_on(struct member *member, unsigned region, uint64_t now_ns, struct reading *reading)
 {
-	struct step opening = { .holder = member->slot + 1, .opens = true };
+	struct table *table = member->table;
+	const struct step step = { .begins = true,
+		.is_stale = window_is_stale(table, region, now_ns) };
+	int r = 0;
+
+	window_end_gap(table, region, now_ns);
+	if (!window_is_used(table, region) || step.is_stale || window_is_due(table, region, now_ns))
+		r = member_is_one(member) ? read_window(member, region, reading, step)
+					  : member_say_none();
+	window_enter(table, region, now_ns);
+	return r;
+}
+
+int stretch_check_member(const struct member *member, unsigned region)
+{
+	const bool is_one = word_of(member->table, region).is_idle ? member_is_known(member)
+								   : member_is_one(member);
+
+	return is_one ? 0 : member_say_none();
+}
+
+int stretch_enter(struct member *member, unsigned region, uint64_t now_ns, struct reading *reading)
+{
+	struct step opening = {
+		.holder = member->slot + 1, .kind = STEP_OPENS, .reading = reading
+	};
 	int r = 0, error = 0;
 
 	for (int i = 0; r == 0; i++) {
@@ -215,14 +128,17 @@ int stretch_enter(struct member *member, unsigned region, struct reading *readin
 			return 0;
 		if (word.holder) {
 			r = change(member->table, region, &word, word.record, opening.holder);
+			if (r && word.is_idle)
+				return go_on(member, region, now_ns, reading);
 			continue;
 		}
-		if (!reading->is_taken && is_due(member->table, &word)) {
+		if (!reading->is_taken) {
 			r = reading_take(reading);
 			continue;
 		}
-		opening.reading = reading->is_taken ? reading : NULL;
-		r = commit(member, region, &word, &opening, &error);
+		window_end_gap(member->table, region, now_ns);
+		window_enter(member->table, region, now_ns);
+		r = step_commit(member, region, &word, &opening, &error);
 	}
 	return r < 0 ? r : 0;
 }
@@ -251,13 +167,30 @@ static bool other_closes(const struct member *member, const struct word *word)
 	       member_lives(member, word->holder - 1);
 }
 
+/* The last member leaves a region whose window goes on. */
+static int go_idle(struct member *member, unsigned region, uint64_t now_ns, struct reading *reading)
+{
+	const struct step step = { .until_ns = 0 };
+	int r;
+
+	window_go_idle(member->table, region, now_ns);
+	if (!window_is_due(member->table, region, now_ns))
+		return 0;
+	r = read_window(member, region, reading, step);
+	if (r < 0 || !reading->look.is_empty || !window_wants_pair(member->table))
+		return r;
+	observe(member, reading);
+	r = reading_renew(reading);
+	return r < 0 ? r : read_window(member, region, reading, step);
+}
+
 /*
  * Makes a member that is inside the holder, or closes the region: with a reading, or as of its last
  * reading if @reading is NULL. Others may enter and leave meanwhile. So each step reads the word
  * again, and a reading is used only if the word has not changed since: it does not cover members
  * that came and went later.
  */
-static int settle(struct member *member, unsigned region, struct reading *reading)
+static int settle(struct member *member, unsigned region, uint64_t now_ns, struct reading *reading)
 {
 	struct table *table = member->table;
 	uint64_t read_at = 0; /* the word at the reading */
@@ -265,12 +198,12 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 
 	for (int i = 0; r == 0; i++) {
 		const struct word word = word_of(table, region);
-		struct step closing = { .reading = reading };
+		struct step closing = { .reading = reading, .kind = STEP_CLOSES };
 		unsigned other;
 
 		if (i == STEPS_MOST)
 			return say_overwritten();
-		if (!word.holder || holder_is_inside(table, region, &word) ||
+		if (!word.holder || word.is_idle || holder_is_inside(table, region, &word) ||
 			other_closes(member, &word))
 			break;
 		other = find_inside(table, region, word.holder - 1);
@@ -279,11 +212,16 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 				change(table, region, &word, word.record, other);
 			continue;
 		}
+		if (reading && !read_at && window_is_used(table, region)) {
+			if (make_idle(table, region, &word))
+				return go_idle(member, region, now_ns, reading);
+			continue;
+		}
 		if (!word.is_closing || word.holder != member->slot + 1) {
 			r = begin_closing(member, region, &word);
 			continue;
 		}
-		if (reading && read_at != word.raw && is_measured(table, &word)) {
+		if (reading && read_at != word.raw) {
 			if (read_at)
 				reading_renew(reading);
 			else
@@ -291,16 +229,29 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 			read_at = word.raw;
 			continue;
 		}
-		if (reading && (!reading->is_taken || reading->error))
+		if (reading && reading->error)
 			closing.reading = NULL;
-		closing.is_shared = count_open(table, region) > 0;
-		r = commit(member, region, &word, &closing, &error);
+		r = step_commit(member, region, &word, &closing, &error);
 		if (r == -ENOSPC) /* the record stays as it is */
 			change(table, region, &word, word.record, 0);
+		if (r)
+			window_leave(table, region, now_ns);
 	}
 	if (r < 0)
 		return r;
 	return reading && reading->error ? reading->error : error;
+}
+
+static bool holds(const struct member *member, const struct word *word)
+{
+	return !word->is_idle && word->holder == member->slot + 1;
+}
+
+bool stretch_is_held_by(const struct member *member, unsigned region)
+{
+	const struct word word = word_of(member->table, region);
+
+	return holds(member, &word);
 }
 
 /* Must this member settle the region? Yes if the holder is this member, or has left or died. */
@@ -308,8 +259,9 @@ static bool is_ours(const struct member *member, unsigned region)
 {
 	const struct word word = word_of(member->table, region);
 
-	return word.holder == member->slot + 1 ||
-	       (word.holder && table_phase(member->table, word.holder - 1) != TABLE_JOINED);
+	return holds(member, &word) ||
+	       (!word.is_idle && word.holder &&
+		       table_phase(member->table, word.holder - 1) != TABLE_JOINED);
 }
 
 void stretch_check_holder(const struct member *member, unsigned region)
@@ -320,27 +272,34 @@ void stretch_check_holder(const struct member *member, unsigned region)
 		member_lives(member, word.holder - 1);
 }
 
-int stretch_leave(struct member *member, unsigned region, struct reading *reading)
+int stretch_leave(struct member *member, unsigned region, uint64_t now_ns, struct reading *reading)
 {
-	return is_ours(member, region) ? settle(member, region, reading) : 0;
+	return is_ours(member, region) ? settle(member, region, now_ns, reading) : 0;
 }
 
 void stretch_abandon(struct member *member, unsigned region)
 {
 	if (is_ours(member, region))
-		settle(member, region, NULL);
+		settle(member, region, clock_now_ns(), NULL);
 }
 
-void stretch_settle_dead(struct member *member)
+unsigned stretch_settle_dead(struct member *member, struct reading *reading)
 {
 	const unsigned n = table_count_regions(member->table);
+	unsigned found = 0;
 
+	for (unsigned i = 0; i < TABLE_STATES; i++)
+		cell_recount(member->table, state_at(member->table, i));
 	for (unsigned i = 0; i < n; i++) {
 		const struct word word = word_of(member->table, i);
 
-		if (word.holder && table_phase(member->table, word.holder - 1) != TABLE_JOINED)
-			settle(member, i, NULL);
+		if (!word.holder || word.is_idle ||
+			table_phase(member->table, word.holder - 1) == TABLE_JOINED)
+			continue;
+		settle(member, i, reading_now_ns(reading), reading);
+		found++;
 	}
+	return found;
 }
 
 void stretch_settle_former(struct member *member)
@@ -349,44 +308,89 @@ void stretch_settle_former(struct member *member)
 
 	for (unsigned i = 0; i < n; i++)
 		if (word_of(member->table, i).holder == member->slot + 1)
-			settle(member, i, NULL);
+			settle(member, i, clock_now_ns(), NULL);
 }
 
 /* --- the others --- */
+
+/* A row of a state is idle from its first reading on. */
+static void advance_row(struct member *member, unsigned row, const struct reading *reading)
+{
+	int r = 0, error;
+
+	for (int i = 0; r == 0 && i < STEPS_MOST; i++) {
+		const struct word word = word_of(member->table, row);
+		const struct step step = { .holder = member->slot + 1,
+			.is_idle = true,
+			.kind = word.record ? STEP_ADDS : STEP_OPENS,
+			.reading = reading };
+
+		r = step_commit(member, row, &word, &step, &error);
+	}
+}
 
 /*
  * Skips a region whose holder is leaving: the holder closes it. Closes one with a dead holder as of
  * its last reading. Members that change the region now have a reading of their own.
  */
-static void advance(
-	struct member *member, unsigned region, const struct reading *reading, bool is_shared)
+static void advance(struct member *member, unsigned region, const struct reading *reading)
 {
 	const struct word word = word_of(member->table, region);
-	const struct step step = {
-		.holder = word.holder, .reading = reading, .is_shared = is_shared
-	};
+	const struct step step = { .holder = word.holder,
+		.is_idle = word.is_idle,
+		.kind = STEP_ADDS,
+		.reading = reading,
+		.until_ns = reading_now_ns(reading) };
 	int error;
 
-	if (!holder_is_inside(member->table, region, &word) || !is_measured(member->table, &word))
+	if ((word.is_idle || !word.record) && state_has(member->table, region)) {
+		advance_row(member, region, reading);
 		return;
-	if (member_lives(member, word.holder - 1))
-		commit(member, region, &word, &step, &error);
+	}
+	if (!word.is_idle && !holder_is_inside(member->table, region, &word))
+		return;
+	if (word.is_idle || member_lives(member, word.holder - 1))
+		step_commit(member, region, &word, &step, &error);
 	else
-		settle(member, region, NULL);
+		settle(member, region, clock_now_ns(), NULL);
 }
 
-void stretch_advance_others(
-	struct member *member, unsigned except, const struct reading *reading, bool except_was_open)
+void stretch_advance_others(struct member *member, unsigned except, const struct reading *reading)
 {
 	const unsigned n = table_count_regions(member->table);
-	unsigned n_open;
 
 	if (!reading->is_taken || reading->error)
 		return;
 	__atomic_store_n(&member->table->header.last_reading_ns, clock_now_ns(), __ATOMIC_RELAXED);
-	n_open = count_open(member->table, except) + except_was_open;
 	for (unsigned i = 0; i < n; i++)
 		if (i != except)
-			advance(member, i, reading, n_open > 1);
+			advance(member, i, reading);
 	observe(member, reading);
+}
+
+bool stretch_is_unread(const struct table *table, unsigned region)
+{
+	const struct word word = word_of(table, region);
+	int row;
+	const struct state *state = state_of(table, region, &row);
+
+	if (state)
+		return word.record && state_row_is_open(row, state_word(state));
+	return word.holder && (!word.is_idle || window_look(table, region, 0).n_stretches !=
+							step_count_read(table, word.record));
+}
+
+void stretch_lose_windows(struct member *member)
+{
+	struct table *table = member->table;
+	const unsigned n = table_count_regions(table);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct word word = word_of(table, i);
+		const struct step step = { .holder = word.holder, .is_idle = true };
+		int error;
+
+		if (word.is_idle && stretch_is_unread(table, i))
+			step_commit(member, i, &word, &step, &error);
+	}
 }

@@ -2,20 +2,26 @@
 #include "client/region/table.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "client/libuncore/internal.h"
-#include "client/region/own.h"
+#include "common/cpus.h"
 #include "common/text.h"
-
-#define TABLE_MAGIC 0x756e636f74656d01ULL
 
 enum { PAGE_BYTES_MOST = 1 << 16 }; /* the largest page size of any architecture */
 
+#define WHOLE_PAGES(n_bytes) (((n_bytes) + PAGE_BYTES_MOST - 1) / PAGE_BYTES_MOST * PAGE_BYTES_MOST)
+
+static_assert(WHOLE_PAGES(sizeof(struct table)) == WHOLE_PAGES(offsetof(struct table, titles) +
+							       49 * sizeof(struct table_record)),
+	"as large as an older member's, so that they share one");
+
 uint64_t table_bytes(void)
 {
-	return (sizeof(struct table) + PAGE_BYTES_MOST - 1) / PAGE_BYTES_MOST * PAGE_BYTES_MOST;
+	return WHOLE_PAGES(sizeof(struct table));
 }
 
 /* Members that begin at the same time all write the same values. */
@@ -88,7 +94,7 @@ void table_copy(void *to, const void *from, size_t size_bytes)
 
 void table_write_text(char *field, const char *text, size_t field_bytes)
 {
-	uint64_t words[TABLE_FAILURE_BYTES / sizeof(uint64_t)] = {};
+	uint64_t words[TABLE_TITLE_BYTES / sizeof(uint64_t)] = {};
 
 	assert(field_bytes <= sizeof words);
 	strncpy((char *)words, text, field_bytes - 1);
@@ -97,7 +103,7 @@ void table_write_text(char *field, const char *text, size_t field_bytes)
 
 void table_read_text(char *ret_text, const char *field, size_t field_bytes)
 {
-	uint64_t words[TABLE_FAILURE_BYTES / sizeof(uint64_t)];
+	uint64_t words[TABLE_TITLE_BYTES / sizeof(uint64_t)];
 	char *text = (char *)words;
 
 	assert(field_bytes <= sizeof words);
@@ -108,7 +114,7 @@ void table_read_text(char *ret_text, const char *field, size_t field_bytes)
 
 static bool has_text(const char *field, const char *text, size_t field_bytes)
 {
-	char found[TABLE_FAILURE_BYTES];
+	char found[TABLE_TITLE_BYTES];
 
 	table_read_text(found, field, field_bytes);
 	return strcmp(found, text) == 0;
@@ -133,6 +139,45 @@ void table_keep_failure(struct table *table, const char *sentence)
 		return;
 	TABLE_WRITE_TEXT(header->failure, sentence);
 	__atomic_store_n(&header->failing, 0, __ATOMIC_RELEASE);
+}
+
+/* --- the sockets where this process runs --- */
+
+enum { SOCKETS_MOST = 32 };
+
+/* A program may bind its threads later, one by one; the binding by its launcher is known at load
+ * time. */
+static cpu_set_t loaded_on;
+static bool is_known;
+
+__attribute__((constructor)) static void note_affinity(void)
+{
+	is_known = sched_getaffinity(0, sizeof loaded_on, &loaded_on) == 0;
+}
+
+static uint32_t sockets_of_package(const struct uncore *handle, int package)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	uint32_t mask = 0;
+
+	for (uint32_t i = 0; i < SOCKETS_MOST && uncore_describe_socket(handle, i, &socket) == 0;
+		i++)
+		if ((int)socket.package == package)
+			mask |= UINT32_C(1) << i;
+	return mask;
+}
+
+static uint32_t own_sockets(const struct uncore *handle)
+{
+	const char *wish = secure_getenv("UNCORE_SOCKETS");
+	uint32_t mask = 0;
+
+	if (!wish || strcmp(wish, "own") != 0 || !is_known)
+		return UINT32_MAX;
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &loaded_on))
+			mask |= sockets_of_package(handle, cpus_package(cpu));
+	return mask ? mask : UINT32_MAX;
 }
 
 /* --- the machine --- */
@@ -189,7 +234,7 @@ static bool machine_agrees(const struct table_header *header, const struct uncor
 	return true;
 }
 
-int table_describe(struct table *table, const struct uncore *handle)
+int table_describe(struct table *table, const struct uncore *handle, bool is_member)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	int r = uncore_describe(handle, &machine);
@@ -198,7 +243,8 @@ int table_describe(struct table *table, const struct uncore *handle)
 		return r;
 	if (!__atomic_load_n(&table->header.is_described, __ATOMIC_ACQUIRE))
 		write_machine(&table->header, handle, &machine);
-	__atomic_fetch_or(&table->header.sockets, own_sockets(handle), __ATOMIC_RELAXED);
+	if (is_member)
+		__atomic_fetch_or(&table->header.sockets, own_sockets(handle), __ATOMIC_RELAXED);
 	if (!machine_agrees(&table->header, handle, &machine))
 		return error_say(-ESTALE,
 			"uncored serves other metrics now than when the first region began.");
@@ -214,53 +260,96 @@ static uint64_t hash_of(const char *name)
 	return hash ? hash : 1;
 }
 
-/*
- * Two regions have the same hash once in 10^13 tables of 1000 regions. Members that add a region at
- * the same time all write the same name; if one of them is killed, the others complete it.
- */
-int table_find_or_add(struct table *table, const char *name)
+/* Members that add a region at the same time all write the same name; if one of them is killed, the
+ * others complete it. False: another region is there. */
+static bool claim(struct table_region *region, uint64_t hash, const char *name)
 {
-	const uint64_t hash = hash_of(name);
+	uint64_t found = __atomic_load_n(&region->hash, __ATOMIC_ACQUIRE);
 
-	for (int i = 0; i < TABLE_REGIONS_MAX; i++) {
-		struct table_region *region = &table->regions[i];
-		uint64_t found = __atomic_load_n(&region->hash, __ATOMIC_ACQUIRE);
-
-		if (!found)
-			__atomic_compare_exchange_n(&region->hash, &found, hash, false,
-				__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-		if (found && found != hash)
-			continue;
-		if (!has_text(region->name, name, sizeof region->name))
-			TABLE_WRITE_TEXT(region->name, name);
-		return i;
-	}
-	return -ENOSPC;
+	if (!found)
+		__atomic_compare_exchange_n(
+			&region->hash, &found, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	if (found && found != hash)
+		return false;
+	if (!has_text(region->name, name, sizeof region->name))
+		TABLE_WRITE_TEXT(region->name, name);
+	return true;
 }
 
-/* The first word of a unit claims the place. If two units with the same first word are added at the
- * same moment, the rest distinguishes them. */
-int table_find_or_add_unit(struct table *table, unsigned region, const char *unit)
+/*
+ * The place of a text among @n fields, added if need be. The first word of a text claims the place.
+ * If two with the same first word are added at the same moment, the rest distinguishes them.
+ */
+static int find_or_add_text(char *fields, int n, size_t field_bytes, const char *text)
 {
-	for (int i = 0; i < TABLE_UNITS; i++) {
-		char *field = table->regions[region].units[i];
+	for (int i = 0; i < n; i++) {
+		char *field = fields + (size_t)i * field_bytes;
 		uint64_t none = 0, first = 0;
 
-		memcpy(&first, unit, strnlen(unit, sizeof first));
+		memcpy(&first, text, strnlen(text, sizeof first));
 		if (__atomic_compare_exchange_n((uint64_t *)field, &none, first, false,
 			    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			table_write_text(field, unit, TABLE_UNIT_BYTES);
-		if (has_text(field, unit, TABLE_UNIT_BYTES))
+			table_write_text(field, text, field_bytes);
+		if (has_text(field, text, field_bytes))
 			return i;
 	}
 	return -ENOSPC;
 }
 
+/* Two regions have the same hash once in 10^13 tables of 1000 regions. */
+unsigned table_find_or_add(struct table *table, const char *name)
+{
+	const uint64_t hash = hash_of(name);
+
+	for (unsigned i = 0; i < TABLE_OTHERS; i++)
+		if (claim(&table->regions[i], hash, name))
+			return i;
+	find_or_add_text(table->others[0], TABLE_OTHERS_LISTED, TABLE_NAME_BYTES, name);
+	claim(&table->regions[TABLE_OTHERS], 1, "(other names)");
+	return TABLE_OTHERS;
+}
+
+int table_find_or_add_unit(struct table *table, unsigned region, const char *unit)
+{
+	return find_or_add_text(
+		table->regions[region].units[0], TABLE_UNITS, TABLE_UNIT_BYTES, unit);
+}
+
+/* Has no older member a record where the titles are? */
+static bool has_titles(const struct table *table)
+{
+	return __atomic_load_n(&table->header.n_records, __ATOMIC_RELAXED) <= TABLE_RECORDS;
+}
+
+void table_keep_title(struct table *table, unsigned region, const char *title)
+{
+	uint64_t *known = &table->regions[region].has_title;
+
+	if (__atomic_load_n(known, __ATOMIC_ACQUIRE) || !has_titles(table))
+		return;
+	TABLE_WRITE_TEXT(table->titles[region], title);
+	__atomic_store_n(known, 1, __ATOMIC_RELEASE);
+}
+
+/* A title that nobody has written is not read, because that would allocate its memory. */
+void table_read_title(const struct table *table, unsigned region, char ret[TABLE_TITLE_BYTES])
+{
+	*ret = '\0';
+	if (__atomic_load_n(&table->regions[region].has_title, __ATOMIC_ACQUIRE) &&
+		has_titles(table))
+		table_read_text(ret, table->titles[region], TABLE_TITLE_BYTES);
+}
+
+/* Begins where the last count ended: regions only become more. */
 unsigned table_count_regions(const struct table *table)
 {
-	unsigned n = 0;
+	uint32_t *known = (uint32_t *)&table->header.n_regions;
+	const unsigned before = __atomic_load_n(known, __ATOMIC_RELAXED);
+	unsigned n = before <= TABLE_REGIONS_MAX ? before : 0;
 
 	while (n < TABLE_REGIONS_MAX && __atomic_load_n(&table->regions[n].hash, __ATOMIC_ACQUIRE))
 		n++;
+	if (n != before)
+		__atomic_store_n(known, n, __ATOMIC_RELAXED);
 	return n;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of a team: memory that processes share to count together (common/team.h). A single
- * process has a table, too, in private memory. A shared table outlives every member. So it contains
- * no pointers, no locks of a C library, and no types whose size depends on one.
+ * The table of a team: memory that processes share to count together (common/team.h). A process
+ * without a team has a table, too (own-table.h). A shared table outlives every member. So it
+ * contains no pointers, no locks of a C library, and no types whose size depends on one.
  *
  * Each member owns a *slot*, and with it a row of *cells*, one per region: its passages and their
  * time. No other process writes there while the member lives. The bytes of a region belong to all
@@ -12,8 +12,8 @@
  * becomes an index. Arrays have fixed sizes, and the table_*() functions return no place outside of
  * them. If another program overwrites a table, the only damage is wrong figures.
  *
- * The memory is sparse. A region takes 256 bytes, a record one page for each 5 sockets, and a cell
- * 64 bytes: 1000 regions of 576 members with two sockets take 41 MB, and no table more than
+ * The memory is sparse. A region takes 256 bytes, a record one page for each 3 sockets, and a cell
+ * 64 bytes: 1000 regions of 576 members with two sockets take 46 MB, and no table more than
  * TEAM_BYTES_MAX.
  */
 #pragma once
@@ -29,17 +29,25 @@
 #include "common/team.h"
 
 enum {
-	TABLE_LAYOUT = 1, /* version of all below; another layout is another team */
+	TABLE_LAYOUT = 2, /* version of all below; another layout is another team */
 	TABLE_MEMBERS_MAX = TEAM_SLOTS_MAX,
 	TABLE_REGIONS_MAX = 1000,
+	TABLE_OTHERS = TABLE_REGIONS_MAX - 1, /* one region for all names that have no room */
+	TABLE_OTHERS_LISTED = 20,
 	/* One for each region, one spare for each member, and one that is lost for each member that
 	 * is killed while it changes one. */
-	TABLE_RECORDS = TABLE_REGIONS_MAX + TABLE_MEMBERS_MAX + 512,
+	TABLE_RECORDS = TABLE_REGIONS_MAX + TABLE_MEMBERS_MAX + 463,
 	TABLE_NAME_BYTES = 64, /* of a region, with the final NUL */
-	TABLE_UNITS = 3,       /* kinds of work of a region */
+	TABLE_STATES = 8,
+	TABLE_UNITS = 3, /* kinds of work of a region */
 	TABLE_UNIT_BYTES = 16,
+	TABLE_EVENT_BYTES = 32,
+	TABLE_WHY_BYTES = 256,
 	TABLE_FAILURE_BYTES = 1024,
+	TABLE_TITLE_BYTES = 2048, /* the longest text of a table */
 };
+
+#define TABLE_MAGIC 0x756e636f74656d01ULL
 
 /* --- bytes --- */
 
@@ -48,6 +56,8 @@ struct table_reading {
 	uint64_t generation[2];
 	uint64_t sweep; /* 0: there was none */
 	uint64_t begin_ns, end_ns;
+	uint64_t sole;   /* the region that was alone from then on, if others stay as they were */
+	uint64_t others; /* entries into other regions before it, or ALONE_NOT; see alone.h */
 	struct table_count {
 		uint64_t count;
 		uint32_t quality;
@@ -58,22 +68,30 @@ struct table_reading {
 struct table_socket {
 	uint64_t window_ns;
 	uint64_t skew_ns;
-	uint64_t shared_ns;  /* part of the window with other regions open */
+	uint64_t alone_ns;   /* part of the window in which the region was alone (alone.h) */
 	uint64_t n_readings; /* number of differences that were added */
 	struct table_count sums[UNCORE_METRICS_MAX];
-	uint64_t shared[UNCORE_METRICS_MAX]; /* part of the sums with other regions open */
-	uint64_t opened[UNCORE_METRICS_MAX]; /* the sums at the begin of this stretch */
-	double squares[UNCORE_METRICS_MAX];  /* sum over measured stretches of moved^2 */
+	uint64_t alone[UNCORE_METRICS_MAX];   /* part of the sums: the region was alone */
+	uint64_t foreign[UNCORE_METRICS_MAX]; /* ... another region was alone, a nested one */
+	/* of windows with gaps (window.h); .alone_windows of a state's row: all that they moved */
+	uint64_t stale[UNCORE_METRICS_MAX]; /* moved in windows that say little; not in the sums */
+	double mixed[UNCORE_METRICS_MAX];   /* part of the sums: in gaps while others were open */
+	uint64_t alone_windows[UNCORE_METRICS_MAX]; /* part of .alone: in windows with gaps */
+	float least[UNCORE_METRICS_MAX];            /* ... the least of a window for each stretch */
 	struct table_reading last;
 };
 
 /* The bytes of one region, of all members. Read-only once a region's word names the record. */
 struct table_record {
-	uint64_t n_stretches; /* from an opening to the next close */
-	uint64_t n_measured;  /* ... that began with a reading */
-	uint64_t lost_ns;     /* time open that no reading covers */
-	uint32_t n_sockets;   /* with sums; 0: none */
-	uint32_t is_measured; /* the open stretch began with a reading */
+	uint64_t lost_ns; /* time open that no reading covers */
+	/* the region at the last reading, see window.h */
+	uint64_t n_stretches, n_gaps, n_idle, gap_ns;
+	/* windows with gaps */
+	uint64_t n_windows, windows_ns, window_stretches, stale_stretches;
+	/* windows with gaps in which no other region was open */
+	uint64_t alone_windows, alone_stretches, alone_window_ns, alone_gaps, alone_gap_ns;
+	uint32_t n_sockets; /* with sums; 0: none */
+	uint32_t was_open;  /* at the last reading */
 	struct table_socket sockets[PAGE_SOCKETS_MAX];
 };
 
@@ -83,10 +101,20 @@ struct table_region {
 	uint64_t hash;   /* atomic: of the name; 0: no region yet */
 	uint64_t word;   /* atomic: see stretch.h */
 	uint64_t n_died; /* atomic: passages of dead members whose slot was reused */
-	uint64_t reserved[5];
+	/* atomic: see window.h */
+	uint64_t n_stretches;        /* from the first member in to the last one out */
+	uint64_t gap_ns;             /* sum of the gaps between them */
+	uint64_t opened_ns, left_ns; /* CLOCK_MONOTONIC: begin and end of the last stretch */
+	uint64_t usual_ns;           /* about the median of a stretch; 0: not known yet */
 	char name[TABLE_NAME_BYTES];
 	char units[TABLE_UNITS][TABLE_UNIT_BYTES]; /* of work */
-	char padding[80];
+	uint64_t n_gaps;                           /* atomic: that have ended */
+	uint64_t n_idle;         /* atomic: how often a window went on without a member */
+	uint64_t n_read;         /* atomic: stretches until the last reading, with UNCORE_EVERY */
+	uint64_t has_spans;      /* atomic: passages that no thread's stack holds */
+	uint64_t has_title, row; /* atomic; an older member leaves 0; .row: state.h */
+	/* atomic, see misses.h: of all passages; passages that ended and were counted */
+	uint64_t misses, n_counted, reserved[2];
 };
 
 /* --- members --- */
@@ -96,7 +124,13 @@ struct table_cost {
 	uint64_t n_calls, time_ns; /* atomic */
 };
 
-enum table_phase { TABLE_FREE, TABLE_JOINED, TABLE_LEFT, TABLE_DIED };
+enum table_phase {
+	TABLE_FREE,
+	TABLE_JOINED,
+	TABLE_LEFT,
+	TABLE_DIED,
+	TABLE_OBSERVES, /* takes one reading; is not a process of the team (member_observe()) */
+};
 
 struct table_slot {
 	uint64_t state;       /* atomic: incarnation << 8 | enum table_phase */
@@ -108,7 +142,9 @@ struct table_slot {
 	char cpus[64];        /* CPUs on which it may run: "0-3,8" */
 	char padding[32];     /* the costs have a cache line of their own */
 	struct table_cost reading, other;
-	char more_padding[96];
+	uint64_t passages;        /* atomic: see alone.h */
+	struct table_cost misses; /* calls of begin and end, and what counting added to them */
+	char more_padding[72];
 };
 
 struct table_cell {
@@ -127,7 +163,7 @@ struct table_nest {
 	uint32_t lock;              /* atomic: odd while the rest is being written */
 	uint32_t inside;            /* threads */
 	uint64_t time_ns, begun_ns; /* as in a cell */
-	uint64_t reserved;
+	uint64_t passages;          /* atomic: see alone.h */
 };
 
 /* --- what regions that overlap moved --- */
@@ -139,13 +175,42 @@ struct table_observed {
 	uint64_t n_died;    /* members, so far */
 	uint64_t n_threads; /* of all members */
 	uint64_t own_ns[ESTIMATE_REGIONS_MAX];
+	uint64_t n_entries[ESTIMATE_EDGES_MAX], n_inside[ESTIMATE_EDGES_MAX]; /* threads */
 	struct {
 		uint64_t counts[UNCORE_METRICS_MAX];
 		uint64_t qualities[UNCORE_METRICS_MAX];
 	} sockets[PAGE_SOCKETS_MAX];
 };
 
-enum { TABLE_ESTIMATE_BYTES = 5 << 20 }; /* the most that estimate_bytes() asks for */
+/* Traffic while no region was open; see outside.h. */
+enum table_kind { TABLE_CALL, TABLE_GAP, TABLE_PAUSE, TABLE_KINDS };
+
+/* One metric on one socket, in bytes and ns. NAN: not known. */
+struct table_series {
+	double bytes;
+	double squares; /* sum of bytes^2; of calls and pauses, divided by the time */
+	double most;    /* in a gap; of calls and pauses, rate of a piece */
+	double piece;   /* of the next piece, so far */
+};
+
+struct table_outside {
+	/* the last reading */
+	uint64_t at_ns;   /* CLOCK_MONOTONIC; 0: none yet */
+	uint64_t entered; /* see alone.h; ALONE_NOT: a region was open */
+	uint64_t was_call;
+	uint64_t generation[2];
+	struct {
+		uint64_t counts[UNCORE_METRICS_MAX];
+	} sockets[PAGE_SOCKETS_MAX];
+	struct table_times {
+		uint64_t n, time_ns;
+		uint64_t n_pieces;
+		uint64_t piece_ns; /* of the next piece, so far */
+		struct table_series series[PAGE_SOCKETS_MAX][UNCORE_METRICS_MAX];
+	} kinds[TABLE_KINDS];
+};
+
+enum { TABLE_ESTIMATE_BYTES = 12 << 20 }; /* the most that estimate_bytes() asks for */
 
 /* --- all --- */
 
@@ -157,7 +222,7 @@ struct table_header {
 	uint32_t is_reported;     /* atomic: the table has been reported */
 	uint32_t n_records;       /* atomic: records handed out so far */
 	uint32_t n_expected;      /* members that the launcher announced; 0: not known */
-	uint32_t every;           /* each N-th stretch of a region is measured; 0: each */
+	uint32_t every;           /* a window has so many stretches; 0: as the budget allows */
 	uint32_t sockets;         /* atomic: bits of the sockets that any member wants; 0: all */
 	uint32_t n_joined;        /* atomic: members, so far */
 	uint32_t n_slots;         /* atomic: slots 0 .. n_slots - 1 were ever taken */
@@ -165,14 +230,24 @@ struct table_header {
 	uint64_t ended_ns;        /* ... the last one left */
 	uint64_t last_reading_ns; /* atomic: CLOCK_MONOTONIC, the last reading of any member */
 	uint64_t last_look_ns;    /* atomic: the last look for dead members */
+	uint64_t buried_ns;       /* atomic: CLOCK_MONOTONIC, an observer read what the dead held */
+	uint64_t buried_after_ns; /* ... so long after a member was last known to live */
+	uint64_t first_ns;        /* atomic: CLOCK_MONOTONIC, the first region was opened */
+	uint64_t reading_ns;      /* atomic: about the median of a call that takes a reading */
+	uint64_t readings_ns;     /* atomic: sum over all such calls */
+	uint64_t wish;            /* atomic: of the first member, for both below; 0: none yet */
+	uint64_t other_wish;      /* atomic: of another member, which differs; 0: none */
+	uint32_t overhead;        /* budget of readings, ten-thousandths of the wall time */
+	uint32_t wants_pair;      /* atomic: see window.h */
+	uint64_t n_edges;         /* atomic: readings at which no region was open */
+	uint32_t n_regions;       /* atomic: at least so many regions have names */
 	uint64_t quantum;         /* bytes */
 	uint64_t observer;        /* atomic: the member that observes (observe.c); 0: none */
 	uint64_t gap_ns;          /* atomic: gap between readings for the estimate */
 	uint64_t site_gap_ns;     /* least gap_ns, because the site holds back fresh reads */
 	uint64_t sweep_ns;        /* written only by the observer: time of a sweep, smoothed */
 	uint64_t observation_ns;  /* ... and CPU time of an observation */
-	uint32_t failing;         /* atomic, 1: .failure is being written */
-	uint32_t run;
+	uint32_t failing, run;    /* .failing is atomic; 1: .failure is being written */
 	/* the machine */
 	uint32_t n_sockets, n_metrics;
 	uint64_t generation[2];
@@ -183,24 +258,39 @@ struct table_header {
 	/* the team */
 	char name[TEAM_NAME_BYTES];
 	char host[256];
-	char job[64];
-	char command[256];
+	char job[64], command[256];
 	char failure[TABLE_FAILURE_BYTES]; /* the last one, a sentence */
 	/* since 0.2; an older member leaves 0 */
 	uint32_t n_packages;
 	uint32_t packages[PAGE_SOCKETS_MAX]; /* the kernel's number of each socket */
+	/* of a table in a file with a name: CLOCK_REALTIME when CLOCK_MONOTONIC was 0; else 0 */
+	uint64_t boot_ns;
+	/* CLOCK_MONOTONIC: uncored noticed that no member lived; 0: an observer did */
+	uint64_t noticed_ns;
+	char label[64];
+	/* of misses.h */
+	uint64_t misses_key; /* atomic: the event that members count; 0: not known yet */
+	char misses_event[TABLE_EVENT_BYTES];
+	uint64_t has_misses_why; /* atomic: a member writes the text below, or has done so */
+	char misses_why[TABLE_WHY_BYTES]; /* why a thread does not count, a sentence */
 };
 
 struct table {
 	struct table_header header;
-	char padding[8192 - sizeof(struct table_header)];
+	char padding[8192 - sizeof(struct table_header) - TABLE_STATES * 128];
+	uint64_t states[TABLE_STATES][16]; /* see state.h; an older member leaves 0 */
 	struct table_slot slots[TABLE_MEMBERS_MAX];
 	struct table_region regions[TABLE_REGIONS_MAX];
 	struct table_cell cells[TABLE_MEMBERS_MAX][TABLE_REGIONS_MAX];
 	struct table_nest nests[TABLE_MEMBERS_MAX][ESTIMATE_REGIONS_MAX];
 	struct table_observed observed; /* written by the observer */
+	struct table_outside outside;   /* ... also */
+	char others[TABLE_OTHERS_LISTED][TABLE_NAME_BYTES];
 	uint64_t estimate[TABLE_ESTIMATE_BYTES / sizeof(uint64_t)];
 	struct table_record records[TABLE_RECORDS]; /* number 0 means no record */
+	/* What short names stand for. Here an older member has 49 more records, which it hands out
+	 * when so many members were killed that there is no other: then there are no titles. */
+	char titles[TABLE_REGIONS_MAX][TABLE_TITLE_BYTES];
 };
 
 static_assert(sizeof(struct table_region) == 256, "table_region");
@@ -223,15 +313,19 @@ struct table *table_new(void);
 int table_map(int fd, uint64_t size_bytes, struct table **ret);
 void table_unmap(struct table *table);
 
-/* Describes the machine in the table, or compares it with the description there. -ESTALE: they
- * differ. */
-int table_describe(struct table *table, const struct uncore *handle);
+/* Describes the machine in the table, or compares it with the description there. A member adds the
+ * sockets that it wants. -ESTALE: they differ. */
+int table_describe(struct table *table, const struct uncore *handle, bool is_member);
 
-/* The index of the region of this name, added if need be. -ENOSPC: there are too many. */
-int table_find_or_add(struct table *table, const char *name);
+/* The index of the region of this name, added if need be. TABLE_OTHERS: there are too many. */
+unsigned table_find_or_add(struct table *table, const char *name);
 
 /* The number of a unit of work of this region, added if need be. -ENOSPC: there are too many. */
 int table_find_or_add_unit(struct table *table, unsigned region, const char *unit);
+
+/* Keeps what a region's name is short for, cut to fit. The other way round "" if it has none. */
+void table_keep_title(struct table *table, unsigned region, const char *title);
+void table_read_title(const struct table *table, unsigned region, char ret[TABLE_TITLE_BYTES]);
 
 /* The number of regions. */
 unsigned table_count_regions(const struct table *table);
@@ -265,6 +359,14 @@ static inline enum table_phase table_phase(const struct table *table, unsigned s
 {
 	return (enum table_phase)(
 		__atomic_load_n(&table->slots[slot].state, __ATOMIC_SEQ_CST) & 0xff);
+}
+
+/* Was the slot ever a member's? */
+static inline bool table_has_member(const struct table *table, unsigned slot)
+{
+	const enum table_phase phase = table_phase(table, slot);
+
+	return phase != TABLE_FREE && phase != TABLE_OBSERVES;
 }
 
 /* Is a thread of this member inside the region, as far as is known? Reads no cell of an unused

@@ -2,22 +2,26 @@
 #include "client/region/team.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "client/launcher/job-step.h"
 #include "client/launcher/launch.h"
 #include "client/libuncore/internal.h"
+#include "client/region/own-table.h"
 #include "client/region/stretch.h"
+#include "client/region/window.h"
 #include "common/clock.h"
 #include "common/number.h"
 
 /* States in header.ending. ENDING is in the lowest byte. Other values count as OPEN. */
 enum { OPEN = 0, ENDING = 1, ENDED = 2 };
 enum { RUNS_TRIED = 100 };
+enum { OVERHEAD = 200 }; /* of readings, in ten-thousandths of the wall time */
 
 /* Ending a team takes microseconds. If a process is stopped meanwhile, others wait this long for
  * it. */
@@ -99,8 +103,8 @@ static bool end(struct team *team)
 
 /* --- joining --- */
 
-/* UNCORE_EVERY; 0 (each) if it is not a number. */
-static uint32_t sampling_wish(void)
+/* UNCORE_EVERY; 0 if it is not a number. */
+static uint32_t wished_stretches(void)
 {
 	const char *text = secure_getenv("UNCORE_EVERY");
 	uint64_t every;
@@ -108,26 +112,59 @@ static uint32_t sampling_wish(void)
 	return text && number_parse_whole(text, 10, UINT32_MAX, &every) ? (uint32_t)every : 0;
 }
 
+/* UNCORE_OVERHEAD, a percentage, in ten-thousandths. */
+static uint32_t wished_overhead(void)
+{
+	const char *text = secure_getenv("UNCORE_OVERHEAD");
+	char *end;
+	double percent;
+
+	if (!text || !*text)
+		return OVERHEAD;
+	percent = strtod(text, &end);
+	if (*end || !(percent >= 0 && percent <= 100))
+		return OVERHEAD;
+	return (uint32_t)ceil(percent * 100);
+}
+
+/* The first member decides. */
+static void agree_on_wish(struct table_header *header)
+{
+	const uint32_t overhead = wished_overhead(), every = wished_stretches();
+	const uint64_t ours = wish_of(overhead, every);
+	uint64_t first = 0;
+
+	if (__atomic_compare_exchange_n(
+		    &header->wish, &first, ours, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&header->every, every, __ATOMIC_RELAXED);
+		__atomic_store_n(&header->overhead, overhead, __ATOMIC_RELAXED);
+	} else if (first != ours) {
+		__atomic_store_n(&header->other_wish, ours, __ATOMIC_RELAXED);
+	}
+}
+
 /* Members that join at the same time all write the same, except the command and the time. */
 static void describe(struct team *team, const char *name, uint64_t begun_ns)
 {
 	struct table_header *header = &team->table->header;
-	char job[LAUNCH_JOB_MAX], host[LAUNCH_HOST_MAX];
+	char job[LAUNCH_JOB_MAX], host[LAUNCH_HOST_MAX], label[LAUNCH_LABEL_MAX];
 	uint64_t none = 0;
 
+	agree_on_wish(header);
 	if (!__atomic_compare_exchange_n(
 		    &header->begun_ns, &none, begun_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	launch_host(host);
 	launch_job(job);
+	launch_label(label);
 	TABLE_WRITE_TEXT(header->name, name);
 	TABLE_WRITE_TEXT(header->host, host);
 	TABLE_WRITE_TEXT(header->job, job);
+	TABLE_WRITE_TEXT(header->label, label);
 	TABLE_WRITE_TEXT(header->command, program_invocation_short_name);
 	__atomic_store_n(&header->run, team->kept.run, __ATOMIC_RELAXED);
 	if (strcmp(name, team->step) == 0) /* a process alone was not announced by a launcher */
 		__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
-	__atomic_store_n(&header->every, sampling_wish(), __ATOMIC_RELAXED);
 }
 
 /* Ends the run if all members were killed. Marks them as dead, so that a member that is alive but
@@ -146,12 +183,15 @@ static int enter(struct team *team)
 {
 	int r;
 
-	end_if_deserted(team);
+	if (!team->maker)
+		end_if_deserted(team);
 	if (ending_now(team->table) == ENDED)
 		return 0;
 	r = member_join(&team->member, team->table, team->kept.fd);
 	if (r < 0)
 		return r;
+	team->member.is_own = team->maker;
+	team->member.file = team->file;
 	stretch_settle_former(&team->member);
 	if (await_ending(team->table) != ENDED)
 		return 1;
@@ -200,23 +240,46 @@ static int join(struct team *team, const char *name)
 	return r ? r : error_say(-EAGAIN, "Each run of this team had ended before it was joined.");
 }
 
+/* If there is no file, children make tables of their own. */
 static int be_alone(struct team *team)
 {
-	team->kept = (struct team_table){ .fd = -1 };
-	team->table = table_new();
+	team->maker = getpid();
+	team->kept = (struct team_table){ .bytes = table_bytes() };
+	team->kept.fd = own_table_new(&team->table, &team->file);
 	if (!team->table)
 		return error_say(-ENOMEM, "No memory for the regions of this process.");
-	return member_join(&team->member, team->table, MEMBER_ALONE);
+	return enter(team) < 0 ? -ENOMEM : 0;
+}
+
+/* 1: this child has joined the parent's table; 0: its run is over, or the program closed it. */
+static int inherit(struct team *team, struct team *parents)
+{
+	int r;
+
+	if (!member_has_file(&parents->member, parents->kept.fd)) {
+		table_unmap(parents->table);
+		return 0;
+	}
+	team->table = parents->table;
+	team->kept = parents->kept;
+	team->maker = parents->maker;
+	team->file = parents->file;
+	r = enter(team);
+	if (r <= 0)
+		drop_table(team);
+	return r;
 }
 
 /* A process that is alone despite a job step began at @came_ns, not when it gave up: its team may
  * have ended by then. */
-static int begin_alone(struct team *team, uint64_t came_ns)
+static int begin_alone(struct team *team, struct team *parents, uint64_t came_ns)
 {
 	int r;
 
 	if (*team->step)
 		snprintf(team->why_alone, sizeof team->why_alone, "%s", uncore_error_text());
+	if (parents && inherit(team, parents) > 0)
+		return 0;
 	r = be_alone(team);
 	if (r < 0)
 		return r;
@@ -224,19 +287,41 @@ static int begin_alone(struct team *team, uint64_t came_ns)
 	return 0;
 }
 
-int team_begin(struct team *ret)
+int team_begin(struct team *ret, struct team *parents)
 {
 	const uint64_t came_ns = clock_wall_ns();
 
 	*ret = (struct team){ .kept.fd = -1 };
+	if (parents && !parents->maker) {
+		team_disown(parents);
+		parents = NULL;
+	}
 	job_step_name(ret->step);
 	if (!*ret->step || join(ret, ret->step) < 0)
-		return begin_alone(ret, came_ns);
+		return begin_alone(ret, parents, came_ns);
+	if (parents)
+		team_disown(parents);
 	describe(ret, ret->step, clock_wall_ns());
 	return 0;
 }
 
 /* --- leaving --- */
+
+/* Asks which other teams there were, while the lock shows that this one is alive. */
+static void learn_of_others(struct team *team)
+{
+	const struct team_choice choice = {
+		.uid = TEAM_OWN, .name = team->kept.name, .run = team->kept.run
+	};
+	struct team_table kept;
+
+	if (team->maker || team_look(NULL, &choice, &team->kept, &kept) < 0)
+		return;
+	if (kept.fd == team->kept.fd)
+		team->kept = kept;
+	else
+		team_let_go(&kept);
+}
 
 bool team_end(struct team *team)
 {
@@ -244,9 +329,12 @@ bool team_end(struct team *team)
 
 	member_leave(&team->member);
 	is_last = end(team);
-	if (is_last)
-		stretch_settle_dead(&team->member);
-	member_let_go(&team->member);
+	if (is_last) {
+		stretch_settle_dead(&team->member, NULL);
+		learn_of_others(team);
+	} else {
+		member_let_go(&team->member);
+	}
 	return is_last;
 }
 
@@ -258,7 +346,11 @@ void team_release_table(const struct team *team)
 	if (team->kept.fd < 0)
 		return;
 	__atomic_store_n(&team->table->header.is_reported, 1, __ATOMIC_RELEASE);
-	madvise((char *)team->table + from, table_bytes() - from, MADV_REMOVE);
+	/* Threads may go on to write to a file, for which the disk could then have no room. */
+	if (team->file)
+		own_table_remove(team->file, team->member.device, team->member.inode);
+	else
+		madvise((char *)team->table + from, table_bytes() - from, MADV_REMOVE);
 }
 
 void team_disown(struct team *parents)

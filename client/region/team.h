@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The team of this process: the table that it shares with the other processes of its job step, from
- * its first region until its end. A process without a job step is a team of one.
+ * its first region until its end. A process without a job step makes a table itself (own-table.h),
+ * and shares it with the children that it forks: the last of them that ends reports.
  *
  * A team that ended stays ended: the next process with its name begins *run* 2, with a new table.
  * The word header.ending of a table is 0 while the run is open. A member that has left, and may be
@@ -18,16 +19,23 @@
 
 struct team {
 	struct table *table;    /* owned */
-	struct team_table kept; /* as received from uncored; .fd -1: private */
+	struct team_table kept; /* as received from uncored, or only .fd; -1: private */
 	struct member member;
+	char *file;  /* name of the table's file (own-table.h), owned with the table; NULL: none */
+	pid_t maker; /* this process or a parent, which made the table; 0: uncored has it */
 	char step[TEAM_NAME_BYTES];          /* name of the job step, also if alone; "": none */
 	char why_alone[TABLE_FAILURE_BYTES]; /* why alone despite a job step, a sentence */
 };
 
-/* Joins the team of the job step, or makes one of this process alone. -ENOMEM, with a sentence. */
-int team_begin(struct team *ret);
+/*
+ * Joins the team of the job step, or makes one of this process alone. In a forked child @parents is
+ * the parent's: the child joins its table if uncored does not have it, and else gives it up. NULL:
+ * the parent had none. -ENOMEM, with a sentence.
+ */
+int team_begin(struct team *ret, struct team *parents);
 
-/* Leaves the team. True: this was the last member, and the run is over. */
+/* Leaves the team. True: this was the last member, and the run is over. It is alive to uncored
+ * until member_let_go(), which must come after the report. */
 bool team_end(struct team *team);
 
 /*

@@ -1,224 +1,159 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/report/cells.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "client/report/columns.h"
 #include "client/report/derived.h"
 #include "client/report/quantity.h"
 #include "common/text.h"
+#include "common/unit.h"
 
 enum { SPLIT_MAX = 4 }; /* shares in a cell */
-
-static void write_none(char ret_text[COLUMN_CELL_MAX])
-{
-	strcpy(ret_text, "-");
-}
 
 static bool needs_quotes(const char *name)
 {
 	return !*name || strpbrk(name, " \"\\,;:");
 }
 
-void cells_name(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void columns_name(const char *name, char ret_text[COLUMN_CELL_MAX])
 {
-	const char *name = region->name;
 	const char *quote = needs_quotes(name) ? "\"" : "";
 
-	(void)record;
-	(void)column;
 	snprintf(ret_text, COLUMN_CELL_MAX, "%s%s%s", quote, name, quote);
 	text_make_plain(ret_text);
 }
 
-void cells_passages(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_name(const struct cell *cell)
 {
-	(void)record;
-	(void)column;
-	snprintf(ret_text, COLUMN_CELL_MAX, "%" PRIu64, region->n_passages);
+	columns_name(cell->region->name, cell->text);
 }
 
-static void write_time(double time_ns, char ret_text[COLUMN_CELL_MAX])
+void cells_passages(const struct cell *cell)
 {
-	char time[QUANTITY_MAX];
-
-	quantity_time(time_ns, time);
-	strcpy(ret_text, time);
+	snprintf(cell->text, COLUMN_CELL_MAX, "%" PRIu64, cell->region->n_passages);
 }
 
-void cells_each(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_each(const struct cell *cell)
 {
-	(void)record;
-	(void)column;
+	const struct record_region *region = cell->region;
+
 	if (region->n_passages)
-		write_time((double)region->time_ns / (double)region->n_passages, ret_text);
-	else
-		write_none(ret_text);
+		quantity_time((double)region->time_ns / (double)region->n_passages, cell->text);
 }
 
-void cells_window(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_window(const struct cell *cell)
 {
-	(void)record;
-	(void)column;
-	if (region->n_sockets)
-		write_time((double)derived_window_ns(region), ret_text);
-	else
-		write_none(ret_text);
+	if (cell->region->n_sockets)
+		quantity_time((double)derived_window_ns(cell->region), cell->text);
 }
 
-/* "4.10 KB", or a count of something else than bytes. */
-static void write_count(const char *unit, double count, char ret_text[QUANTITY_MAX])
+void cells_metric(const struct cell *cell)
 {
-	if (strcmp(unit, "bytes") == 0)
-		quantity_bytes(count, ret_text);
-	else if (strcmp(unit, "ns") == 0)
-		quantity_time(count, ret_text);
-	else
-		quantity_plain(count, ret_text);
-}
+	const struct record_region *region = cell->region;
+	const uint32_t metric = cell->column->metric;
+	struct derived total = derived_total(region, metric), rate = derived_rate(region, metric);
+	const char *unit = cell->record->units[metric];
+	char count[1 + QUANTITY_MAX], speed[QUANTITY_MAX];
 
-void cells_metric(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
-{
-	struct derived total = derived_total(region, column->metric);
-	struct derived rate = derived_rate(region, column->metric);
-	const char *unit = record->units[column->metric];
-	char count[QUANTITY_MAX], speed[QUANTITY_MAX];
-
-	if (!region->n_sockets) {
-		write_none(ret_text);
+	if (!region->n_sockets)
 		return;
-	}
 	if (!derived_is_known(&total)) {
-		strcpy(ret_text, "absent");
+		strcpy(cell->text, "absent");
 		return;
 	}
-	write_count(unit, total.value, count);
-	if (column->is_short || strcmp(unit, "bytes") != 0 || !derived_is_known(&rate)) {
-		strcpy(ret_text, count);
+	quantity_of(unit, total.value, &count[1]);
+	*count = '~';
+	if (region->n_measured == region->n_stretches)
+		memmove(count, &count[1], strlen(count));
+	if (cell->column->is_short || !unit_is_bytes(unit) || !derived_is_known(&rate)) {
+		strcpy(cell->text, count);
 		return;
 	}
 	quantity_rate(rate.value, speed);
-	snprintf(ret_text, COLUMN_CELL_MAX, "%s %9s", count, speed);
+	snprintf(cell->text, COLUMN_CELL_MAX, "%s %9s", count, speed);
 }
 
 /* The rate of all memory. A socket without a window has none. */
-void cells_rate(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_rate(const struct cell *cell)
 {
-	struct derived volume = derived_volume(record, region);
-	uint64_t window_ns = derived_window_ns(region);
-	char speed[QUANTITY_MAX];
+	struct derived volume = derived_volume(cell->record, cell->region);
+	uint64_t window_ns = derived_window_ns(cell->region);
 
-	(void)column;
-	if (!derived_is_known(&volume) || !window_ns) {
-		write_none(ret_text);
-		return;
-	}
-	quantity_rate(volume.value / (double)window_ns, speed);
-	strcpy(ret_text, speed);
+	if (derived_is_known(&volume) && window_ns)
+		quantity_rate(volume.value / (double)window_ns, cell->text);
 }
 
-void cells_per_work(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_per_work(const struct cell *cell)
 {
-	const char *unit = column->title + strlen("per ");
-	char each[QUANTITY_MAX];
+	const char *unit = cell->column->title + strlen("per ");
+	const struct record_work *work = cell->region->work;
 
-	write_none(ret_text);
-	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++) {
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++) {
 		struct derived per =
-			derived_per_work(&region->work[i], derived_volume(record, region));
+			derived_per_work(&work[i], derived_volume(cell->record, cell->region));
 
-		if (strcmp(region->work[i].unit, unit) != 0 || !derived_is_known(&per))
-			continue;
-		quantity_bytes(per.value, each);
-		strcpy(ret_text, each);
+		if (strcmp(work[i].unit, unit) == 0 && derived_is_known(&per))
+			quantity_bytes(per.value, cell->text);
 	}
 }
 
-void cells_store_ratio(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_store_ratio(const struct cell *cell)
 {
-	struct derived ratio = derived_store_ratio(record, region);
+	struct derived ratio = derived_store_ratio(cell->record, cell->region);
 
-	(void)column;
 	if (derived_is_known(&ratio))
-		snprintf(ret_text, COLUMN_CELL_MAX, "%.3g", ratio.value);
-	else
-		write_none(ret_text);
-}
-
-static void write_share(double share, char ret_text[COLUMN_CELL_MAX])
-{
-	char text[QUANTITY_MAX];
-
-	if (isnan(share)) {
-		write_none(ret_text);
-		return;
-	}
-	quantity_share(share, text);
-	strcpy(ret_text, text);
+		snprintf(cell->text, COLUMN_CELL_MAX, "%.3g", ratio.value);
 }
 
 /* The sockets' windows differ a little, so the share could pass 1. */
-void cells_shared(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_shared(const struct cell *cell)
 {
-	uint64_t window_ns = derived_window_ns(region);
+	uint64_t window_ns = derived_window_ns(cell->region);
 
-	(void)record;
-	(void)column;
 	if (window_ns)
-		write_share(fmin(1, (double)region->shared_ns / (double)window_ns), ret_text);
-	else
-		write_none(ret_text);
+		quantity_share(
+			fmin(1, (double)cell->region->shared_ns / (double)window_ns), cell->text);
 }
 
-void cells_others(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_others(const struct cell *cell)
 {
-	(void)record;
-	(void)column;
-	if (region->n_others < 0)
-		strcpy(ret_text, "?");
+	if (cell->region->n_others < 0)
+		strcpy(cell->text, "?");
 	else
-		snprintf(ret_text, COLUMN_CELL_MAX, "%" PRId64, region->n_others);
+		snprintf(cell->text, COLUMN_CELL_MAX, "%" PRId64, cell->region->n_others);
 }
 
-/* The sum over the sockets; its error is the root of the sum of squares. */
-void cells_estimate(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+/* "1.2..3.4 MB" would need one unit for both. */
+static void write_bracket(const struct record_own *own, char ret_text[COLUMN_CELL_MAX])
 {
-	double count = 0, squares = 0;
-	char bytes[QUANTITY_MAX], share[QUANTITY_MAX];
-	bool bound = true;
+	char low[QUANTITY_MAX], high[QUANTITY_MAX];
 
-	write_none(ret_text);
-	if (!region->estimates || !region->n_sockets)
+	quantity_bytes(own->low, low);
+	if (isnan(own->high)) {
+		snprintf(ret_text, COLUMN_CELL_MAX, "at least %s", low);
 		return;
-	for (uint32_t i = 0; i < region->n_sockets; i++) {
-		const struct record_estimate *estimate =
-			&region->estimates[(size_t)i * record->n_metrics + column->metric];
-
-		if (!estimate->is_known)
-			return;
-		count += estimate->count;
-		squares += estimate->error * estimate->error;
-		bound &= estimate->is_bound;
 	}
-	quantity_bytes(count, bytes);
-	quantity_share(count > 0 ? sqrt(squares) / count : NAN, share);
-	if (bound)
-		snprintf(ret_text, COLUMN_CELL_MAX, "< %s", bytes);
-	else
-		snprintf(ret_text, COLUMN_CELL_MAX, "%s %6s", bytes, share);
+	quantity_bytes(own->high, high);
+	snprintf(ret_text, COLUMN_CELL_MAX, "%s to %s", low, high);
+}
+
+/* The estimate and its error, or else the bracket. */
+void cells_own(const struct cell *cell)
+{
+	const struct record_own own = derived_own(cell->region, cell->column->metric);
+	char bytes[QUANTITY_MAX], share[QUANTITY_MAX];
+
+	if (!own.is_known)
+		return;
+	if (isnan(own.own)) {
+		write_bracket(&own, cell->text);
+		return;
+	}
+	quantity_bytes(own.own, bytes);
+	quantity_share(own.own > 0 ? (own.error + own.model_error) / own.own : NAN, share);
+	snprintf(cell->text, COLUMN_CELL_MAX, "%s %6s", bytes, share);
 }
 
 /* The memory traffic of one socket; absent metrics add nothing. */
@@ -227,24 +162,21 @@ static double volume_of(const struct record *record, const struct record_socket 
 	double sum = 0;
 
 	for (uint32_t i = 0; i < record->n_metrics; i++)
-		if (derived_is_memory(record->metrics[i]) &&
-			!(socket->values[i].quality & UNCORE_ABSENT))
+		if (derived_is_memory(record, i) && !(socket->values[i].quality & UNCORE_ABSENT))
 			sum += (double)socket->values[i].count;
 	return sum;
 }
 
 /* "62/38 %"; with many sockets, the one with the largest share: "socket 3: 62 %". */
-void cells_split(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_split(const struct cell *cell)
 {
+	const struct record_region *region = cell->region;
 	double sum = 0, most = 0;
 	uint32_t most_at = 0;
 	size_t n = 0;
 
-	(void)column;
-	write_none(ret_text);
 	for (uint32_t i = 0; i < region->n_sockets; i++) {
-		double volume = volume_of(record, &region->sockets[i]);
+		double volume = volume_of(cell->record, &region->sockets[i]);
 
 		sum += volume;
 		if (volume > most) {
@@ -255,19 +187,20 @@ void cells_split(const struct record *record, const struct record_region *region
 	if (!(sum > 0))
 		return;
 	if (region->n_sockets > SPLIT_MAX) {
-		snprintf(ret_text, COLUMN_CELL_MAX, "s%" PRIu32 " %.0f %%", most_at,
+		snprintf(cell->text, COLUMN_CELL_MAX, "s%" PRIu32 " %.0f %%", most_at,
 			100 * most / sum);
 		return;
 	}
 	for (uint32_t i = 0; i < region->n_sockets; i++)
-		n += (size_t)snprintf(ret_text + n, COLUMN_CELL_MAX - n, "%s%.0f", i ? "/" : "",
-			100 * volume_of(record, &region->sockets[i]) / sum);
-	snprintf(ret_text + n, COLUMN_CELL_MAX - n, " %%");
+		n += (size_t)snprintf(cell->text + n, COLUMN_CELL_MAX - n, "%s%.0f", i ? "/" : "",
+			100 * volume_of(cell->record, &region->sockets[i]) / sum);
+	snprintf(cell->text + n, COLUMN_CELL_MAX - n, " %%");
 }
 
-void cells_bound(const struct record *record, const struct record_region *region,
-	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+void cells_bound(const struct cell *cell)
 {
-	(void)column;
-	write_share(derived_worst_error(record, region), ret_text);
+	const double share = derived_worst_error(cell->record, cell->region);
+
+	if (!isnan(share))
+		quantity_share(share, cell->text);
 }

@@ -2,13 +2,13 @@
 #include "client/report/columns.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
-#include "client/report/cells.h"
 #include "client/report/derived.h"
 #include "client/report/format.h"
+#include "common/text.h"
 
 const char *columns_rows(const struct record *record)
 {
@@ -38,18 +38,6 @@ static bool is_known_anywhere(const struct record *record, uint32_t metric, bool
 	return false;
 }
 
-static bool has_estimate(const struct record *record, uint32_t metric)
-{
-	for (uint32_t i = 0; i < record->n_regions; i++) {
-		const struct record_region *region = &record->regions[i];
-
-		for (uint32_t k = 0; region->estimates && k < region->n_sockets; k++)
-			if (region->estimates[(size_t)k * record->n_metrics + metric].is_known)
-				return true;
-	}
-	return false;
-}
-
 /* The only unit of work; NULL: there is none, or several. */
 static const char *only_unit(const struct record *record)
 {
@@ -69,38 +57,26 @@ static const char *only_unit(const struct record *record)
 	return unit;
 }
 
-static bool any_stored(const struct record *record)
-{
-	for (uint32_t i = 0; i < record->n_regions; i++)
-		if (derived_stored(&record->regions[i]))
-			return true;
-	return false;
-}
+/* What any region has. */
+struct needs {
+	bool stored, shared, others;
+	uint32_t n_sockets; /* at most */
+};
 
-static bool any_shared(const struct record *record)
+static struct needs needs_of(const struct record *record)
 {
-	for (uint32_t i = 0; i < record->n_regions; i++)
-		if (record->regions[i].shared_ns)
-			return true;
-	return false;
-}
+	struct needs needs = { .n_sockets = 0 };
 
-static bool any_others(const struct record *record)
-{
-	for (uint32_t i = 0; i < record->n_regions; i++)
-		if (record->regions[i].n_others)
-			return true;
-	return false;
-}
+	for (uint32_t i = 0; i < record->n_regions; i++) {
+		const struct record_region *region = &record->regions[i];
 
-static uint32_t most_sockets(const struct record *record)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < record->n_regions; i++)
-		if (record->regions[i].n_sockets > most)
-			most = record->regions[i].n_sockets;
-	return most;
+		needs.stored |= derived_stored(region) != NULL;
+		needs.shared |= region->shared_ns > 0;
+		needs.others |= region->n_others != 0;
+		if (region->n_sockets > needs.n_sockets)
+			needs.n_sockets = region->n_sockets;
+	}
+	return needs;
 }
 
 /* --- columns --- */
@@ -123,8 +99,7 @@ static void add_metrics(const struct record *record, struct columns *columns, bo
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
 		struct column *column;
 
-		if (derived_is_memory(record->metrics[i]) != memory ||
-			format_is_check(record->metrics[i]) ||
+		if (derived_is_memory(record, i) != memory || format_is_check(record->metrics[i]) ||
 			!is_known_anywhere(record, i, !memory))
 			continue;
 		column = add(columns, cells_metric, memory ? MEMORY : OTHER, record->metrics[i]);
@@ -133,21 +108,21 @@ static void add_metrics(const struct record *record, struct columns *columns, bo
 	}
 }
 
-static void add_estimates(const struct record *record, struct columns *columns)
+/* Of interest only where regions overlap: else all bytes may be the region's own. */
+static void add_own(const struct record *record, struct columns *columns)
 {
 	char title[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		if (!derived_is_memory(record->metrics[i]) || !has_estimate(record, i) ||
-			!is_known_anywhere(record, i, false))
+		if (!derived_is_memory(record, i) || !is_known_anywhere(record, i, false))
 			continue;
 		snprintf(title, sizeof title, "own %s", record->metrics[i]);
-		add(columns, cells_estimate, SHARED, title)->metric = i;
-		columns->has_estimates = true;
+		add(columns, cells_own, SHARED, title)->metric = i;
+		columns->has_own = true;
 	}
 }
 
-static void add_work(const struct record *record, struct columns *columns)
+static void add_work(const struct record *record, bool stored, struct columns *columns)
 {
 	const char *unit = only_unit(record);
 	char title[COLUMN_CELL_MAX];
@@ -157,13 +132,15 @@ static void add_work(const struct record *record, struct columns *columns)
 		snprintf(title, sizeof title, "per %.15s", unit);
 		add(columns, cells_per_work, WORK, title);
 	}
-	if (any_stored(record))
+	if (stored)
 		add(columns, cells_store_ratio, WORK, "store ratio");
 }
 
 static void add_all(const struct record *record, struct columns *columns)
 {
-	*columns = (struct columns){};
+	const struct needs needs = needs_of(record);
+
+	*columns = (struct columns){ .line = columns->line };
 	add(columns, cells_name, ALWAYS, columns_rows(record));
 	if (!record->rows) {
 		add(columns, cells_passages, ALWAYS, "passages");
@@ -173,19 +150,37 @@ static void add_all(const struct record *record, struct columns *columns)
 	add_metrics(record, columns, true);
 	add(columns, cells_rate, MEMORY, "rate"); /* if the metrics have no rates */
 	add_metrics(record, columns, false);
-	add_work(record, columns);
-	if (any_shared(record))
+	add_work(record, needs.stored, columns);
+	if (needs.shared) {
 		add(columns, cells_shared, SHARED, "shared");
-	if (any_others(record))
+		add_own(record, columns);
+	}
+	if (needs.others)
 		add(columns, cells_others, SHARED, "others");
-	add_estimates(record, columns);
-	if (most_sockets(record) > 1 && *record->host)
+	if (needs.n_sockets > 1 && *record->host)
 		add(columns, cells_split, SPLIT, "sockets");
-	if (most_sockets(record))
+	if (needs.n_sockets)
 		add(columns, cells_bound, BOUND, "error");
 }
 
 /* --- widths --- */
+
+unsigned column_text_width(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
+	return n;
+}
+
+unsigned column_write(const struct record *record, const struct record_region *region,
+	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+{
+	strcpy(ret_text, "-");
+	column->cell(&(struct cell){ record, region, column, ret_text });
+	return column_text_width(ret_text);
+}
 
 static void measure(const struct record *record, struct column *column)
 {
@@ -193,10 +188,8 @@ static void measure(const struct record *record, struct column *column)
 
 	column->width = column_text_width(column->title);
 	for (uint32_t i = 0; i < record->n_regions; i++) {
-		unsigned width;
+		unsigned width = column_write(record, &record->regions[i], column, text);
 
-		column->cell(record, &record->regions[i], column, text);
-		width = column_text_width(text);
 		if (column->cell == cells_name && width > COLUMNS_NAME_MAX)
 			continue;
 		if (width > column->width)
@@ -231,39 +224,75 @@ static void measure_all(const struct record *record, struct columns *columns, bo
 	}
 }
 
-/* Keeps the columns that fit, in their order. */
-static void keep_fitting(struct columns *columns)
+/* Adds those of @all that have a metric and did not fit: in further blocks, where rates have room.
+ */
+static void fold(const struct record *record, const struct columns *all, struct columns *columns)
 {
-	struct columns kept = *columns;
+	unsigned width = columns->line;
+
+	for (size_t i = 0; i < all->n_columns; i++) {
+		struct column column = all->columns[i];
+		bool is_kept = column.rank == BOUND && columns->line < COLUMNS_LINE_MAX;
+
+		if (!column.block || (column.metric == UINT32_MAX && !is_kept))
+			continue;
+		column.is_short = false;
+		measure(record, &column);
+		width += column.width + 2;
+		if (width > columns->line) {
+			width = 1 + columns->columns[0].width + 2 + column.width;
+			columns->n_blocks++;
+		}
+		column.block = columns->n_blocks - 1;
+		columns->columns[columns->n_columns++] = column;
+	}
+}
+
+/* Keeps the columns that fit the first block, in their order, and folds others. */
+static void keep_fitting(const struct record *record, struct columns *columns)
+{
+	struct columns all = *columns;
 	unsigned width = width_up_to(columns, ALWAYS);
 
 	for (unsigned rank = MEMORY; rank <= WINDOW; rank++)
-		for (size_t i = 0; i < kept.n_columns; i++) {
-			struct column *column = &kept.columns[i];
+		for (size_t i = 0; i < all.n_columns; i++) {
+			struct column *column = &all.columns[i];
 
 			if (column->rank != rank)
 				continue;
-			if (width + column->width + 2 <= COLUMNS_LINE_MAX)
+			if (width + column->width + 2 <= columns->line)
 				width += column->width + 2;
 			else
-				column->cell = NULL;
+				column->block = 1;
 		}
 	columns->n_columns = 0;
-	for (size_t i = 0; i < kept.n_columns; i++)
-		if (kept.columns[i].cell)
-			columns->columns[columns->n_columns++] = kept.columns[i];
+	columns->n_blocks = 1;
+	for (size_t i = 0; i < all.n_columns; i++)
+		if (!all.columns[i].block)
+			columns->columns[columns->n_columns++] = all.columns[i];
+	fold(record, &all, columns);
 }
 
-void columns_choose(const struct record *record, struct columns *ret)
+unsigned columns_line(const struct record *record, FILE *out)
 {
+	struct winsize size = { .ws_col = 0 };
+
+	if (record->line)
+		return record->line;
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || !size.ws_col ||
+		size.ws_col > COLUMNS_LINE_MAX)
+		return COLUMNS_LINE_MAX;
+	return size.ws_col < TEXT_WIDTH ? TEXT_WIDTH : size.ws_col;
+}
+
+void columns_choose(const struct record *record, unsigned line, struct columns *ret)
+{
+	ret->line = line;
 	add_all(record, ret);
 	measure_all(record, ret, false);
-	if (width_up_to(ret, SPLIT) > COLUMNS_LINE_MAX) {
+	if (width_up_to(ret, SPLIT) > line) {
 		add_all(record, ret);
 		measure_all(record, ret, true);
 	}
-	keep_fitting(ret);
-	for (size_t i = 0; i < ret->n_columns; i++)
-		if (ret->columns[i].cell == cells_metric)
-			ret->has_metric[ret->columns[i].metric] = true;
+	keep_fitting(record, ret);
 }

@@ -8,19 +8,25 @@
 #include "client/libuncore/uncore.h"
 #include "client/report/format.h"
 
+static char separator_of(const struct csv *csv)
+{
+	return csv->separator ? csv->separator : ',';
+}
+
 static FILE *begin_field(struct csv *csv)
 {
 	if (csv->follows)
-		fputc(',', csv->out);
+		fputc(separator_of(csv), csv->out);
 	csv->follows = true;
 	return csv->out;
 }
 
 void csv_text(struct csv *csv, const char *text)
 {
+	const char special[] = { separator_of(csv), '"', '\r', '\n', '\0' };
 	FILE *out = begin_field(csv);
 
-	if (!text[strcspn(text, ",\"\r\n")]) {
+	if (!text[strcspn(text, special)]) {
 		fputs(text, out);
 		return;
 	}

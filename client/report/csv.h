@@ -11,7 +11,8 @@
 
 struct csv {
 	FILE *out;
-	bool follows; /* the next field is not the first of its row */
+	bool follows;   /* the next field is not the first of its row */
+	char separator; /* 0: a comma */
 };
 
 void csv_text(struct csv *csv, const char *text);

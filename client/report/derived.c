@@ -6,6 +6,7 @@
 
 #include "common/macro.h"
 #include "common/tiers.h"
+#include "common/unit.h"
 
 static struct derived unknown(const char *why)
 {
@@ -21,13 +22,13 @@ static bool ends_with(const char *text, const char *end)
 
 #define PREFIX(tier) tier "."
 
-bool derived_is_memory(const char *metric)
+bool derived_is_memory(const struct record *record, uint32_t metric)
 {
 	static const char *const prefixes[] = { TIERS(PREFIX) };
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (strncmp(metric, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
+		if (strncmp(record->metrics[metric], prefixes[i], strlen(prefixes[i])) == 0)
+			return unit_is_bytes(record->units[metric]);
 	return false;
 }
 
@@ -41,15 +42,31 @@ uint32_t derived_find(const struct record *record, const char *metric)
 
 /* --- sums --- */
 
-/* With sampling, 2 standard errors hold 95 %. */
-double derived_bound(const struct record_socket *socket, const struct record_value *value)
+double derived_skew(const struct record_socket *socket, const struct record_value *value)
 {
-	const double count = (double)value->count;
-	const double other = (double)socket->quantum_bytes + 2 * value->sampling;
+	const double quantum = (double)socket->quantum_bytes;
 
 	if (!socket->window_ns)
-		return value->count ? NAN : other;
-	return count * (double)socket->skew_ns / (double)socket->window_ns + other;
+		return value->count ? NAN : quantum;
+	return (double)value->count * (double)socket->skew_ns / (double)socket->window_ns + quantum;
+}
+
+/* 2 standard errors of windows hold 95 %. */
+double derived_bound(const struct record_socket *socket, const struct record_value *value)
+{
+	if (socket->sums)
+		return socket->sums->of[value - socket->values].bound;
+	return derived_skew(socket, value) + 2 * value->sampling;
+}
+
+struct record_sum derived_socket(const struct record_socket *socket, uint32_t metric)
+{
+	const struct record_value *value = &socket->values[metric];
+	const double window_ns = (double)socket->window_ns, bound = derived_bound(socket, value);
+
+	if (socket->sums)
+		return socket->sums->of[metric];
+	return (struct record_sum){ bound, (double)value->count / window_ns, bound / window_ns };
 }
 
 struct derived derived_total(const struct record_region *region, uint32_t metric)
@@ -80,13 +97,34 @@ struct derived derived_rate(const struct record_region *region, uint32_t metric)
 	sum.value = sum.error = 0;
 	for (uint32_t i = 0; i < region->n_sockets; i++) {
 		const struct record_socket *socket = &region->sockets[i];
-		const struct record_value *value = &socket->values[metric];
+
+		const struct record_sum each = derived_socket(socket, metric);
 
 		if (!socket->window_ns)
 			return unknown("the region was open for no time");
-		sum.value += (double)value->count / (double)socket->window_ns;
-		sum.error += derived_bound(socket, value) / (double)socket->window_ns;
+		sum.value += each.rate;
+		sum.error += each.rate_bound;
 	}
+	return sum;
+}
+
+void derived_add_own(struct record_own *sum, const struct record_own *part)
+{
+	sum->is_known &= part->is_known;
+	sum->alone += part->alone;
+	sum->low += part->low;
+	sum->high += part->high;
+	sum->own += part->own;
+	sum->error = hypot(sum->error, part->error);
+	sum->model_error += part->model_error;
+}
+
+struct record_own derived_own(const struct record_region *region, uint32_t metric)
+{
+	struct record_own sum = { .is_known = region->n_sockets > 0 };
+
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		derived_add_own(&sum, &region->sockets[i].values[metric].own);
 	return sum;
 }
 
@@ -121,7 +159,7 @@ static struct derived sum_of(
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
 		struct derived part;
 
-		if (!derived_is_memory(record->metrics[i]) || !ends_with(record->metrics[i], end) ||
+		if (!derived_is_memory(record, i) || !ends_with(record->metrics[i], end) ||
 			is_absent_everywhere(region, i))
 			continue;
 		part = derived_total(region, i);
@@ -131,7 +169,7 @@ static struct derived sum_of(
 	return any ? sum : unknown("no socket counts them");
 }
 
-struct derived derived_reads(const struct record *record, const struct record_region *region)
+static struct derived reads_of(const struct record *record, const struct record_region *region)
 {
 	return sum_of(record, region, ".read");
 }
@@ -144,7 +182,7 @@ struct derived derived_writes(const struct record *record, const struct record_r
 /* Only machines that cannot distinguish reads from writes have a total. */
 struct derived derived_volume(const struct record *record, const struct record_region *region)
 {
-	struct derived sum = derived_reads(record, region);
+	struct derived sum = reads_of(record, region);
 	struct derived writes = derived_writes(record, region);
 
 	if (!derived_is_known(&sum) && !derived_is_known(&writes))
@@ -156,7 +194,7 @@ struct derived derived_volume(const struct record *record, const struct record_r
 /* --- quotients --- */
 
 /* The worst case: as much above and as little below as the bounds allow. */
-struct derived derived_ratio(struct derived above, struct derived below)
+static struct derived ratio_of(struct derived above, struct derived below)
 {
 	struct derived ratio = { .quality = above.quality | below.quality };
 
@@ -192,12 +230,17 @@ struct derived derived_per_passage(const struct record_region *region, struct de
 
 struct derived derived_per_work(const struct record_work *work, struct derived total)
 {
-	return derived_ratio(total, (struct derived){ .value = work->amount });
+	return ratio_of(total, (struct derived){ .value = work->amount });
+}
+
+struct derived derived_of_predicted(const struct record_work *work, struct derived total)
+{
+	return ratio_of(total, (struct derived){ .value = work->amount * work->predicted });
 }
 
 struct derived derived_read_write(const struct record *record, const struct record_region *region)
 {
-	return derived_ratio(derived_reads(record, region), derived_writes(record, region));
+	return ratio_of(reads_of(record, region), derived_writes(record, region));
 }
 
 const struct record_work *derived_stored(const struct record_region *region)
@@ -223,7 +266,7 @@ struct derived derived_evaded(const struct record *record, const struct record_r
 
 	if (specitom == UINT32_MAX)
 		return unknown("this platform has no metric specitom");
-	return derived_ratio(derived_total(region, specitom), derived_writes(record, region));
+	return ratio_of(derived_total(region, specitom), derived_writes(record, region));
 }
 
 /* --- windows --- */
@@ -231,9 +274,12 @@ struct derived derived_evaded(const struct record *record, const struct record_r
 uint64_t derived_window_ns(const struct record_region *region)
 {
 	double sum_ns = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < region->n_sockets; i++)
-		sum_ns += (double)region->sockets[i].window_ns / region->n_sockets;
+		n += region->sockets[i].sums ? region->sockets[i].sums->n : 1;
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		sum_ns += (double)region->sockets[i].window_ns / n;
 	return (uint64_t)llround(sum_ns);
 }
 
@@ -260,8 +306,7 @@ double derived_worst_error(const struct record *record, const struct record_regi
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
 		struct derived total = derived_total(region, i);
 
-		if (derived_is_memory(record->metrics[i]) && derived_is_known(&total) &&
-			total.value > 0)
+		if (derived_is_memory(record, i) && derived_is_known(&total) && total.value > 0)
 			worst = fmax(worst, total.error / total.value);
 	}
 	return worst;

@@ -25,8 +25,8 @@ static inline bool derived_is_known(const struct derived *derived)
 	return !derived->why;
 }
 
-/* Is @metric a transfer of memory ("dram.read", "hbm.write", ...)? */
-bool derived_is_memory(const char *metric);
+/* Is @metric a transfer of memory ("dram.read", "hbm.write", ... in bytes)? */
+bool derived_is_memory(const struct record *record, uint32_t metric);
 
 /* The index of the metric of this name; UINT32_MAX: the record has none. */
 uint32_t derived_find(const struct record *record, const char *metric);
@@ -34,14 +34,26 @@ uint32_t derived_find(const struct record *record, const char *metric);
 /* The bound of a count's error, in the unit of the count; NAN: not known. */
 double derived_bound(const struct record_socket *socket, const struct record_value *value);
 
+/* The part of it that the moments of the readings and the rounding of the site are to blame for. */
+double derived_skew(const struct record_socket *socket, const struct record_value *value);
+
+/* The bound, and the rate per ns with its bound, of a count; infinite without a window. */
+struct record_sum derived_socket(const struct record_socket *socket, uint32_t metric);
+
 /* The count on all sockets. */
 struct derived derived_total(const struct record_region *region, uint32_t metric);
 
 /* The same per ns in which the region was open: the sum of the sockets' rates. */
 struct derived derived_rate(const struct record_region *region, uint32_t metric);
 
-/* Of all memory: reads, writes, and both. Metrics that no socket has are left out. */
-struct derived derived_reads(const struct record *record, const struct record_region *region);
+/* How much of the count on all sockets may be the region's own. */
+struct record_own derived_own(const struct record_region *region, uint32_t metric);
+
+/* Adds @part. Errors of independent estimates add up in squares, those of models linearly. A sum
+ * with a part that is not known is not known. */
+void derived_add_own(struct record_own *sum, const struct record_own *part);
+
+/* Of all memory: writes, and reads and writes. Metrics that no socket has are left out. */
 struct derived derived_writes(const struct record *record, const struct record_region *region);
 struct derived derived_volume(const struct record *record, const struct record_region *region);
 
@@ -51,7 +63,8 @@ struct derived derived_per_passage(const struct record_region *region, struct de
 /* @total for each unit of @work. */
 struct derived derived_per_work(const struct record_work *work, struct derived total);
 
-struct derived derived_ratio(struct derived above, struct derived below);
+/* @total / what is predicted for @work. */
+struct derived derived_of_predicted(const struct record_work *work, struct derived total);
 
 /* Reads / writes; bytes moved / bytes stored; specitom / writes. */
 struct derived derived_read_write(const struct record *record, const struct record_region *region);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/report/footnotes.h"
+#include "client/report/print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "client/report/columns.h"
 #include "client/report/derived.h"
+#include "client/report/fold.h"
 #include "client/report/format.h"
 #include "client/report/quantity.h"
 #include "common/text.h"
@@ -68,14 +69,40 @@ static void print_absent(FILE *out, const struct record *record)
 	}
 }
 
+/* Several runs have a region of one name each. */
+static bool is_first_of_name(const struct record *record, uint32_t region)
+{
+	for (uint32_t i = 0; i < region; i++)
+		if (strcmp(record->regions[i].name, record->regions[region].name) == 0)
+			return false;
+	return true;
+}
+
+/* What short names stand for. */
+static void print_titles(FILE *out, const struct record *record)
+{
+	for (uint32_t i = 0; i < record->n_regions; i++) {
+		const struct record_region *region = &record->regions[i];
+
+		if (!region->title || !is_first_of_name(record, i))
+			continue;
+		fprintf(out, " %s: ", region->name);
+		text_print_plain(out, region->title);
+		fputc('\n', out);
+	}
+}
+
 /* Not if all are dead: the record has a warning that says more. */
 static void print_dead(FILE *out, const struct record *record)
 {
-	uint32_t n = 0;
+	const uint32_t n = record_count_died(record);
 
-	for (uint32_t i = 0; i < record->n_members; i++)
-		n += record->members[i].died;
-	if (n && n < record->n_members)
+	if (n && n < record->n_members && !*record->team)
+		fprintf(out,
+			" %" PRIu32 " of %" PRIu32 " processes ended by _exit(), exec or a signal; "
+			"a region that was open then is counted up to its last reading.\n",
+			n, record->n_members);
+	else if (n && n < record->n_members)
 		fprintf(out,
 			" %" PRIu32 " of %" PRIu32 " ranks died without leaving the team; the "
 			"figures are those up to the last reading before.\n",
@@ -94,48 +121,26 @@ static void print_not_joined(FILE *out, const struct record *record)
 			n, record->n_expected);
 }
 
-static bool is_shown(const struct columns *columns, const struct record *record, uint32_t metric)
-{
-	return columns->has_metric[metric] || format_is_check(record->metrics[metric]);
-}
-
-/* Counts other than 0 that found no room as a column. */
-static void print_omitted(FILE *out, const struct record *record, const struct columns *columns)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		bool counted = false;
-
-		for (uint32_t k = 0; k < record->n_regions; k++) {
-			struct derived total = derived_total(&record->regions[k], i);
-
-			counted |= derived_is_known(&total) && total.value > 0;
-		}
-		if (counted && !is_shown(columns, record, i))
-			fprintf(out, "%s%s", n++ ? ", " : " no room here, but in the JSON: ",
-				record->metrics[i]);
-	}
-	if (n)
-		fputc('\n', out);
-}
-
 /* Explains the columns that not every table has. */
 static void print_meanings(FILE *out, const struct record *record)
 {
 	struct columns columns;
-	bool shared = false;
+	bool shared = false, windows = false;
 
-	columns_choose(record, &columns);
-	for (uint32_t i = 0; i < record->n_regions; i++)
+	columns_choose(record, columns_line(record, out), &columns);
+	for (uint32_t i = 0; i < record->n_regions; i++) {
 		shared |= record->regions[i].shared_ns > 0;
+		windows |= record->regions[i].n_measured < record->regions[i].n_stretches;
+	}
 	if (shared)
 		fprintf(out, " shared: the part of its time in which other regions were open, too; "
 			     "all their bytes are in the figures.\n");
-	print_omitted(out, record, &columns);
-	if (columns.has_estimates)
-		fprintf(out, " own: an estimate of the region's own bytes, and its standard "
-			     "error.\n");
+	if (windows)
+		fprintf(out, " ~ an estimate: several passages and the gaps between them were read "
+			     "together, to save time.\n");
+	if (columns.has_own)
+		fprintf(out, " own: an estimate of the region's own bytes and its error, or "
+			     "else the least and the most that they can be.\n");
 }
 
 static void print_mean(FILE *out, const char *before, uint64_t time_ns, uint64_t n)
@@ -167,28 +172,39 @@ static void print_cost(FILE *out, const struct record *record)
 		print_mean(out, before, (uint64_t)total_ns, 1);
 		fputs(" in all", out);
 	}
+	if (cost->n_misses) {
+		print_mean(out, *before == ',' ? "; " : before, cost->misses_ns, cost->n_misses);
+		fprintf(out, " more for UNCORE_MISSES (%" PRIu64 " timed)", cost->n_misses);
+		before = ", ";
+	}
 	if (*before == ',')
 		fputs(".\n", out);
 }
 
-void footnotes_print(FILE *out, const struct record *record)
+static void print_all(FILE *out, const struct record *record)
 {
 	print_marks(out, record);
 	print_absent(out, record);
+	print_titles(out, record);
 	print_meanings(out, record);
 	print_cost(out, record);
 	print_dead(out, record);
 	print_not_joined(out, record);
-	if (*record->failure) {
+	if (record->failure) {
 		fprintf(out, " Last failure: ");
 		text_print_plain(out, record->failure);
 		fputc('\n', out);
 	}
-	if (*record->warning) {
+	if (record->warning) {
 		fputc(' ', out);
 		text_print_plain(out, record->warning);
 		fputc('\n', out);
 	}
 	format_caveats(
 		out, record->platform, *record->team || record->rows ? "this job" : "this program");
+}
+
+void footnotes_print(FILE *out, const struct record *record)
+{
+	record_print_folded(out, record, print_all);
 }

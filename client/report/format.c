@@ -6,8 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "client/report/record.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
+#include "common/text.h"
+#include "common/unit.h"
 
 void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX])
 {
@@ -34,13 +37,12 @@ static const struct standin {
 	const char *platform, *warning, *limits;
 } standins[] = {
 	{ "standin",
-		"STAND-IN: nothing here is memory traffic; these are kernel counters for testing.",
+		"STAND-IN: nothing here is memory traffic; these are kernel counters for tests.",
 		"" },
 	{ "simulated",
-		"SIMULATED: bytes that a model of caches counted; not memory traffic of this "
-		"machine.",
-		"The model sees the loads and stores of the program's own code alone: no "
-		"instruction fetches, page walks,\n devices, prefetches or work of the kernel. "
+		"SIMULATED: bytes that a model of caches counted, not traffic of this machine.",
+		"The model sees the loads and stores of the program's own code alone:\n no "
+		"instruction fetches, page walks, devices, prefetches or work of the kernel.\n "
 		"Rates are per second of the simulation." },
 };
 
@@ -82,10 +84,27 @@ static bool is_absent(const struct format_value *value)
 
 static bool is_bytes(const struct format_value *value)
 {
-	return strcmp(value->unit, "bytes") == 0;
+	return unit_is_bytes(value->unit);
 }
 
 /* --- text --- */
+
+const struct format_value *format_find(const struct format_socket *socket, const char *name)
+{
+	for (uint32_t i = 0; i < socket->n_values; i++)
+		if (strcmp(socket->values[i].name, name) == 0)
+			return &socket->values[i];
+	return NULL;
+}
+
+const struct format_value *format_find_of(
+	const struct format_socket *socket, const char *tier, const char *what)
+{
+	char name[UNCORE_NAME_MAX];
+
+	snprintf(name, sizeof name, "%s.%s", tier, what);
+	return format_find(socket, name);
+}
 
 double format_rate(uint64_t count, uint64_t window_ns)
 {
@@ -103,23 +122,32 @@ static void write_spread(FILE *out, const struct format_value *value)
 		fprintf(out, "%13s", "");
 }
 
-void format_row(FILE *out, const struct format_value *value, bool repeated)
+void format_row(FILE *out, const struct format_socket *socket, uint32_t i)
 {
+	const struct format_value *value = &socket->values[i];
 	char count[FORMAT_COUNT_MAX], words[FORMAT_QUALITY_MAX];
 
 	format_count(value->count, count);
 	uncore_quality_words(value->quality, words, sizeof words);
-	fprintf(out, "%-12s %22s", value->name, count);
+	fprintf(out, "%-*s %20s", (int)socket->name_width, value->name, count);
 	if (is_bytes(value))
 		fprintf(out, " bytes %10.3f GB/s", value->rate);
 	else
-		fprintf(out, repeated || *words ? " %-21s" : " %s", value->unit);
-	if (repeated)
+		fprintf(out, socket->repeated || *words ? " %-21s" : " %s", value->unit);
+	if (value->has_idle && !socket->repeated)
+		fprintf(out, "  idle %.3f", value->idle_rate);
+	if (socket->repeated)
 		write_spread(out, value);
 	fprintf(out, *words ? "  %s\n" : "\n", words);
 }
 
-/* A second line, because three more columns of 22 digits would not fit the first. */
+/* A line of its own where the spread took its place. */
+static void write_idle_rate(FILE *out, const struct format_value *value)
+{
+	fprintf(out, "     idle %.3f%s\n", value->idle_rate, is_bytes(value) ? " GB/s" : "");
+}
+
+/* A second line, because three more columns of 20 characters would not fit the first. */
 static void write_range(FILE *out, const struct format_value *value)
 {
 	char median[FORMAT_COUNT_MAX], min[FORMAT_COUNT_MAX], max[FORMAT_COUNT_MAX];
@@ -128,6 +156,16 @@ static void write_range(FILE *out, const struct format_value *value)
 	format_count(value->min, min);
 	format_count(value->max, max);
 	fprintf(out, "     median %s, minimum %s, maximum %s\n", median, min, max);
+}
+
+static void write_net(FILE *out, const struct format_value *value)
+{
+	char net[FORMAT_COUNT_MAX], error[FORMAT_COUNT_MAX];
+
+	format_count((uint64_t)fabs(value->net), net);
+	format_count((uint64_t)value->net_error, error);
+	fprintf(out, "     without the idle traffic %s%s +- %s %s\n", value->net < 0 ? "-" : "",
+		net, error, value->unit);
 }
 
 bool format_is_check(const char *metric)
@@ -141,31 +179,60 @@ static bool shares_reason(const struct format_value *a, const struct format_valu
 	       strcmp(a->why, b->why) == 0;
 }
 
-/* One line per reason, with all metrics that share it. */
-static void write_absent(FILE *out, const struct format_socket *socket)
+/* Is @value absent, and not for a reason that the rows of @above gave already? */
+static bool is_news(const struct format_value *value, const struct format_socket *above)
+{
+	const struct format_value *other = above ? format_find(above, value->name) : NULL;
+
+	return is_absent(value) && !format_is_check(value->name) &&
+	       !(other && shares_reason(value, other));
+}
+
+void format_absent(FILE *out, const struct format_socket *socket, const struct format_socket *above)
 {
 	for (uint32_t i = 0; i < socket->n_values; i++) {
 		const struct format_value *value = &socket->values[i];
-		bool told = false;
+		char text[FORMAT_VALUES_MAX * UNCORE_NAME_MAX + UNCORE_TEXT_MAX] = "";
 
-		for (uint32_t k = 0; k < i; k++)
-			told |= shares_reason(&socket->values[k], value);
-		if (!is_absent(value) || told || format_is_check(value->name))
+		for (uint32_t k = 0; k < socket->n_values && is_news(value, above); k++) {
+			const struct format_value *other = &socket->values[k];
+
+			if (!shares_reason(value, other) || !is_news(other, above))
+				continue;
+			if (!*text && k < i)
+				break; /* it has a line already */
+			text_append(
+				text, sizeof text, "%s%s", *text ? ", " : "absent: ", other->name);
+		}
+		if (!*text)
 			continue;
-		fprintf(out, "   absent: %s", value->name);
-		for (uint32_t k = i + 1; k < socket->n_values; k++)
-			if (shares_reason(&socket->values[k], value))
-				fprintf(out, ", %s", socket->values[k].name);
-		fprintf(out, " (%s)\n", value->why);
+		text_append(text, sizeof text, " (%s)", value->why);
+		fputs("   ", out);
+		text_fold(out, text, 3, 5);
 	}
+}
+
+/* An exponent is hard to read for people. */
+void format_bound(FILE *out, const struct format_socket *socket, int digits)
+{
+	const double percent = 100 * (double)socket->skew_ns / (double)socket->window_ns;
+
+	if (percent < 1e-4)
+		fputs("below 0.0001 %", out);
+	else if (percent > 99)
+		fprintf(out, "+- %.0f %%", percent);
+	else
+		fprintf(out, "+- %.*g %%", digits, percent);
 }
 
 static void write_window(FILE *out, const struct format_socket *socket)
 {
 	fprintf(out, "   window %.6f s", (double)socket->window_ns / 1e9);
-	if (socket->window_ns)
-		fprintf(out, ", error bound +- %.3g %% for steady traffic",
-			100 * (double)socket->skew_ns / (double)socket->window_ns);
+	if (socket->window_ns) {
+		fputs(", error bound ", out);
+		format_bound(out, socket, 3);
+		fputs(" for steady traffic", out);
+	}
 	fprintf(out, "\n");
 }
 
@@ -177,7 +244,7 @@ static void write_socket(FILE *out, const struct format_socket *socket)
 	fputc('\n', out);
 }
 
-void format_rows(FILE *out, const struct format_socket *socket)
+void format_rows(FILE *out, const struct format_socket *socket, const struct format_socket *above)
 {
 	bool all = socket->socket == FORMAT_ALL_SOCKETS;
 
@@ -189,11 +256,15 @@ void format_rows(FILE *out, const struct format_socket *socket)
 		if (is_absent(&socket->values[i]) || format_is_check(socket->values[i].name))
 			continue;
 		fprintf(out, "   ");
-		format_row(out, &socket->values[i], socket->repeated);
+		format_row(out, socket, i);
 		if (socket->ranged)
 			write_range(out, &socket->values[i]);
+		if (socket->repeated && socket->values[i].has_idle)
+			write_idle_rate(out, &socket->values[i]);
+		if (socket->values[i].has_net)
+			write_net(out, &socket->values[i]);
 	}
-	write_absent(out, socket);
+	format_absent(out, socket, above);
 	if (!all)
 		write_window(out, socket);
 	if (*socket->note)
@@ -203,7 +274,7 @@ void format_rows(FILE *out, const struct format_socket *socket)
 
 /* --- JSON --- */
 
-static void write_quality(struct jsonwriter *json, uint32_t quality)
+void format_json_quality(struct jsonwriter *json, uint32_t quality)
 {
 	char words[FORMAT_QUALITY_MAX];
 	char *rest = words, *word;
@@ -222,6 +293,10 @@ static void write_repeated(struct jsonwriter *json, const struct format_value *v
 
 	jsonwriter_number(
 		json, bytes ? "bytes_stddev" : "value_stddev", (uint64_t)llround(value->deviation));
+	jsonwriter_array(json, bytes ? "bytes_each" : "value_each");
+	for (uint32_t i = 0; i < value->n_each; i++)
+		jsonwriter_number(json, NULL, value->each[i * value->each_stride]);
+	jsonwriter_close(json);
 	if (!ranged)
 		return;
 	jsonwriter_number(json, bytes ? "bytes_median" : "value_median", value->median);
@@ -229,33 +304,54 @@ static void write_repeated(struct jsonwriter *json, const struct format_value *v
 	jsonwriter_number(json, bytes ? "bytes_max" : "value_max", value->max);
 }
 
+static void write_unit(struct jsonwriter *json, const struct format_value *value)
+{
+	if (!is_bytes(value))
+		jsonwriter_text(json, "unit", value->unit);
+}
+
+/* The background: what the sockets did without the command. */
+static void write_idle(struct jsonwriter *json, const struct format_value *value)
+{
+	if (value->has_idle)
+		jsonwriter_real(json, is_bytes(value) ? "idle_bytes_per_s" : "idle_value_per_s",
+			1e9 * value->idle_rate);
+	if (!value->has_net)
+		return;
+	jsonwriter_real(json, "net", value->net);
+	jsonwriter_real(json, "net_error", value->net_error);
+}
+
 static void write_figures(struct jsonwriter *json, const struct format_value *value,
 	const struct format_socket *socket)
 {
-	bool bytes = is_bytes(value);
-
-	jsonwriter_number(json, bytes ? "bytes" : "value", value->count);
-	if (!bytes)
-		jsonwriter_text(json, "unit", value->unit);
+	jsonwriter_number(json, is_bytes(value) ? "bytes" : "value", value->count);
+	write_unit(json, value);
 	if (socket->repeated)
 		write_repeated(json, value, socket->ranged);
-	write_quality(json, value->quality);
+	write_idle(json, value);
+	format_json_quality(json, value->quality);
+	if (value->own)
+		record_json_own(json, value->own);
 }
 
 static void write_value(struct jsonwriter *json, const struct format_value *value,
 	const struct format_socket *socket)
 {
 	jsonwriter_object(json, value->name);
-	if (is_absent(value))
+	if (is_absent(value)) {
 		jsonwriter_text(json, "absent", value->why);
-	else
+		write_unit(json, value);
+	} else {
 		write_figures(json, value, socket);
+	}
 	jsonwriter_close(json);
 }
 
-void format_json_metrics(struct jsonwriter *json, const struct format_socket *socket)
+void format_json_metrics(
+	struct jsonwriter *json, const char *key, const struct format_socket *socket)
 {
-	jsonwriter_object(json, "metrics");
+	jsonwriter_object(json, key);
 	for (uint32_t i = 0; i < socket->n_values; i++)
 		write_value(json, &socket->values[i], socket);
 	jsonwriter_close(json);
@@ -263,10 +359,14 @@ void format_json_metrics(struct jsonwriter *json, const struct format_socket *so
 
 void format_json_members(struct jsonwriter *json, const struct format_socket *socket)
 {
+	if (socket->part)
+		jsonwriter_text(json, "part", socket->part);
 	jsonwriter_number(json, "socket", socket->socket);
 	if (socket->package >= 0)
 		jsonwriter_number(json, "package", (uint64_t)socket->package);
-	format_json_metrics(json, socket);
+	if (socket->part && !socket->n_values)
+		jsonwriter_text(json, "absent", "Which channels it has is not known.");
+	format_json_metrics(json, "metrics", socket);
 	jsonwriter_number(json, "window_ns", socket->window_ns);
 	jsonwriter_number(json, "skew_ns", socket->skew_ns);
 }

@@ -12,12 +12,14 @@
 #include "client/libuncore/uncore.h"
 
 struct jsonwriter;
+struct record_own;
 
 enum {
 	FORMAT_COUNT_MAX = 27,
 	FORMAT_GENERATION_MAX = 33,
 	FORMAT_QUALITY_MAX = 128,
-	FORMAT_NOTE_MAX = 96
+	FORMAT_NOTE_MAX = 96,
+	FORMAT_VALUES_MAX = UNCORE_METRICS_MAX + 3 /* and a total for each tier */
 };
 
 struct format_value {
@@ -28,19 +30,29 @@ struct format_value {
 	double rate;               /* per ns; 0: the window is empty */
 	double deviation;          /* standard deviation of the count */
 	uint64_t median, min, max; /* of the counts of several runs */
+	const uint64_t *each;      /* ... and these counts, .each_stride apart */
+	size_t each_stride;
+	uint32_t n_each;
+	/* What the socket did without the command: its rate, and the count less that background.
+	 * The error holds 95 %. */
+	bool has_idle, has_net;
+	double idle_rate, net, net_error;
 	uint32_t quality;
+	const struct record_own *own; /* of a region; NULL: none */
 };
 
 struct format_socket {
-	uint32_t socket; /* FORMAT_ALL_SOCKETS: the sum of all, without a common window */
-	int64_t package; /* the kernel's number of it; -1: not known */
+	const char *part; /* "imc0": a part of the socket; NULL: all of it */
+	uint32_t socket;  /* FORMAT_ALL_SOCKETS: the sum of all, without a common window */
+	int64_t package;  /* the kernel's number of it; -1: not known */
 	uint32_t n_values;
+	unsigned name_width; /* in text; of the longest name that a table may have */
 	uint64_t window_ns;
 	uint64_t skew_ns;
 	bool repeated;              /* deviations are valid */
 	bool ranged;                /* medians, minima and maxima are valid */
 	char note[FORMAT_NOTE_MAX]; /* a line below the figures; "": none */
-	struct format_value values[UNCORE_METRICS_MAX];
+	struct format_value values[FORMAT_VALUES_MAX];
 };
 
 #define FORMAT_ALL_SOCKETS UINT32_MAX
@@ -65,13 +77,28 @@ void format_caveats(FILE *out, const char *platform, const char *who);
 /* Is @metric a check ("check.dram.read" counts the same as dram.read)? Checks are in no table. */
 bool format_is_check(const char *metric);
 
+/* NULL: there is no such value. */
+const struct format_value *format_find(const struct format_socket *socket, const char *name);
+
+/* The same for @what ("read") of a tier ("dram"). */
+const struct format_value *format_find_of(
+	const struct format_socket *socket, const char *tier, const char *what);
+
 double format_rate(uint64_t count, uint64_t window_ns);
 
-/* Completes a line that the caller has begun: name, count, unit, GB/s of bytes, quality. */
-void format_row(FILE *out, const struct format_value *value, bool repeated);
+/* Completes a line that the caller has begun: value @i with name, count, unit, GB/s, quality. */
+void format_row(FILE *out, const struct format_socket *socket, uint32_t i);
 
-/* Prints the rows of one socket: metrics, absent ones with the reason, window, error bound. */
-void format_rows(FILE *out, const struct format_socket *socket);
+/* Prints the error bound, "+- 0.02 %", with so many digits. The window must not be empty. */
+void format_bound(FILE *out, const struct format_socket *socket, int digits);
+
+/* Prints a socket's rows, window, error bound, and reasons that the rows @above (or NULL) lack. */
+void format_rows(FILE *out, const struct format_socket *socket, const struct format_socket *above);
+
+/* Prints a line for each reason why values are absent, with all metrics that share it, unless
+ * @above gave it. */
+void format_absent(
+	FILE *out, const struct format_socket *socket, const struct format_socket *above);
 
 /* An element {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}. */
 void format_json(struct jsonwriter *json, const struct format_socket *socket);
@@ -80,7 +107,11 @@ void format_json(struct jsonwriter *json, const struct format_socket *socket);
 void format_json_members(struct jsonwriter *json, const struct format_socket *socket);
 
 /* The member "metrics" of such an element. */
-void format_json_metrics(struct jsonwriter *json, const struct format_socket *socket);
+void format_json_metrics(
+	struct jsonwriter *json, const char *key, const struct format_socket *socket);
+
+/* The member "quality", a list of words. */
+void format_json_quality(struct jsonwriter *json, uint32_t quality);
 
 /* The members "platform" and "generation", which begin every document. @platform NULL: both are
  * null. */

@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/report/json.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "client/report/derived.h"
 #include "client/report/format.h"
+#include "client/report/ranks.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
 enum { NOTE_MAX = 256 };
 
 /* --- figures --- */
-
-static void estimate_json(
-	struct jsonwriter *json, const char *metric, const struct record_estimate *estimate)
-{
-	jsonwriter_object(json, metric);
-	if (estimate->is_known) {
-		jsonwriter_real(json, "count", estimate->count);
-		jsonwriter_real(json, "error", estimate->error);
-		jsonwriter_flag(json, "bound", estimate->is_bound);
-		if (estimate->why)
-			jsonwriter_text(json, "note", estimate->why);
-	} else {
-		jsonwriter_text(
-			json, "absent", estimate->why ? estimate->why : "for an unknown reason");
-	}
-	jsonwriter_close(json);
-}
 
 static void show_socket(
 	const struct record *record, const struct record_socket *socket, struct format_socket *ret)
@@ -50,6 +33,7 @@ static void show_socket(
 						     : "for an unknown reason",
 			.count = socket->values[i].count,
 			.quality = socket->values[i].quality,
+			.own = &socket->values[i].own,
 		};
 }
 
@@ -67,13 +51,6 @@ static void socket_json(struct jsonwriter *json, const struct record *record,
 		for (uint32_t m = 0; m < record->n_metrics; m++)
 			jsonwriter_real(
 				json, record->metrics[m], region->sockets[i].values[m].sampling);
-		jsonwriter_close(json);
-	}
-	if (region->estimates) {
-		jsonwriter_object(json, "estimates");
-		for (uint32_t m = 0; m < record->n_metrics; m++)
-			estimate_json(json, record->metrics[m],
-				&region->estimates[(size_t)i * record->n_metrics + m]);
 		jsonwriter_close(json);
 	}
 	jsonwriter_close(json);
@@ -101,6 +78,24 @@ static void per_work_json(
 		struct derived each = derived_per_work(&region->work[i], total);
 
 		derived_json(json, region->work[i].unit, &each);
+	}
+	jsonwriter_close(json);
+}
+
+static void predicted_json(
+	struct jsonwriter *json, const struct record_region *region, struct derived volume)
+{
+	jsonwriter_object(json, "predicted");
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++) {
+		const struct record_work *work = &region->work[i];
+		const struct derived ratio = derived_of_predicted(work, volume);
+
+		if (!(work->predicted > 0))
+			continue;
+		jsonwriter_object(json, work->unit);
+		jsonwriter_real(json, "per_work", work->predicted);
+		derived_json(json, "ratio", &ratio);
+		jsonwriter_close(json);
 	}
 	jsonwriter_close(json);
 }
@@ -134,6 +129,7 @@ static void all_derived_json(
 	struct derived read_write = derived_read_write(record, region);
 	struct derived store_ratio = derived_store_ratio(record, region);
 	struct derived evaded = derived_evaded(record, region);
+	struct derived volume = derived_volume(record, region);
 
 	jsonwriter_object(json, "derived");
 	jsonwriter_object(json, "metrics");
@@ -142,8 +138,9 @@ static void all_derived_json(
 			metric_json(json, record, region, i);
 	jsonwriter_close(json);
 	jsonwriter_object(json, "volume");
-	quotients_json(json, region, derived_volume(record, region));
+	quotients_json(json, region, volume);
 	jsonwriter_close(json);
+	predicted_json(json, region, volume);
 	derived_json(json, "read_write", &read_write);
 	derived_json(json, "store_ratio", &store_ratio);
 	derived_json(json, "evaded", &evaded);
@@ -160,15 +157,35 @@ static void work_json(struct jsonwriter *json, const struct record_region *regio
 	jsonwriter_close(json);
 }
 
+void record_json_misses(struct jsonwriter *json, const struct record_misses *misses)
+{
+	if (!*misses->event && !misses->absent)
+		return;
+	jsonwriter_object(json, "misses");
+	jsonwriter_text_or_null(json, "event", misses->event);
+	if (misses->absent)
+		jsonwriter_text(json, "absent", misses->absent);
+	else
+		jsonwriter_number(json, "count", misses->count);
+	jsonwriter_close(json);
+}
+
+void record_json_tags(struct jsonwriter *json, const struct record_region *region)
+{
+	if (region->run)
+		jsonwriter_number(json, "run", region->run);
+	if (region->node)
+		jsonwriter_number(json, "node", region->node - 1);
+}
+
 static void region_json(
 	struct jsonwriter *json, const struct record *record, const struct record_region *region)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "name", region->name);
-	if (region->run)
-		jsonwriter_number(json, "run", region->run);
-	if (region->node)
-		jsonwriter_number(json, "node", region->node - 1);
+	if (region->title)
+		jsonwriter_text(json, "title", region->title);
+	record_json_tags(json, region);
 	jsonwriter_number(json, "count", region->n_passages);
 	jsonwriter_number(json, "failed", region->n_failed);
 	jsonwriter_number(json, "open", region->n_open);
@@ -180,7 +197,11 @@ static void region_json(
 	jsonwriter_number(json, "shared_ns", region->shared_ns);
 	jsonwriter_number(json, "stretches", region->n_stretches);
 	jsonwriter_number(json, "measured", region->n_measured);
+	jsonwriter_number(json, "windows", region->n_windows);
+	jsonwriter_number(json, "windows_ns", region->windows_ns);
+	ranks_json_region(json, record, region);
 	work_json(json, region);
+	record_json_misses(json, &region->misses);
 	jsonwriter_array(json, "sockets");
 	for (uint32_t i = 0; i < region->n_sockets; i++)
 		socket_json(json, record, region, i);
@@ -202,12 +223,17 @@ void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX])
 		*ret_text = '\0';
 }
 
-static void number_or_null(struct jsonwriter *json, const char *key, bool is_known, int64_t number)
+void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
 {
-	if (is_known)
-		jsonwriter_signed(json, key, number);
-	else
-		jsonwriter_text(json, key, NULL);
+	size_t n;
+
+	*ret_text = '\0';
+	if (real_ns > 0)
+		record_time(real_ns / 1000000000, ret_text);
+	n = strcspn(ret_text, "Z");
+	if (n)
+		snprintf(ret_text + n, RECORD_TIME_MAX - n, ".%03dZ",
+			(int)(real_ns / 1000000 % 1000));
 }
 
 struct time_keys {
@@ -222,26 +248,19 @@ static void time_json(struct jsonwriter *json, const struct time_keys *keys, int
 
 	record_time(seconds, text);
 	jsonwriter_text_or_null(json, keys->text, text);
-	number_or_null(json, keys->s, *text, seconds);
-	number_or_null(json, keys->ns, *text, time_ns);
-}
-
-static void rank_json(struct jsonwriter *json, int64_t rank)
-{
-	number_or_null(json, "rank", rank >= 0, rank);
+	jsonwriter_known(json, keys->s, *text, seconds);
+	jsonwriter_known(json, keys->ns, *text, time_ns);
 }
 
 /* A process alone has a pid and a rank; a team has members. */
 static void process_json(struct jsonwriter *json, const struct record *record)
 {
-	bool alone = record->n_members == 1;
+	const struct record_member *alone = record->n_members == 1 ? record->members : NULL;
+	const int64_t rank = alone ? alone->rank : -1;
 
-	if (alone)
-		jsonwriter_signed(json, "pid", record->members[0].pid);
-	else
-		jsonwriter_text(json, "pid", NULL);
+	jsonwriter_known(json, "pid", alone, alone ? alone->pid : 0);
 	jsonwriter_text_or_null(json, "host", record->host);
-	rank_json(json, alone ? record->members[0].rank : -1);
+	jsonwriter_known(json, "rank", rank >= 0, rank);
 }
 
 static void note_json(struct jsonwriter *json, const struct record *record)
@@ -253,9 +272,9 @@ static void note_json(struct jsonwriter *json, const struct record *record)
 		"%s%sEverything that each socket did is counted, not only this program.",
 		warning ? warning : "", warning ? " " : "");
 	jsonwriter_text(json, "note", note);
-	if (*record->failure)
+	if (record->failure)
 		jsonwriter_text(json, "failure", record->failure);
-	if (*record->warning)
+	if (record->warning)
 		jsonwriter_text(json, "warning", record->warning);
 }
 
@@ -268,19 +287,22 @@ static void team_json(struct jsonwriter *json, const struct record *record)
 	jsonwriter_text_or_null(json, "step", *record->team ? record->team : record->step);
 	jsonwriter_number(json, "run", record->run);
 	jsonwriter_text_or_null(json, "job", record->job);
+	jsonwriter_text_or_null(json, "label", record->label);
 	jsonwriter_text_or_null(json, "command", record->command);
 	time_json(json, &begun, record->begun_ns);
 	time_json(json, &ended, record->ended_ns);
-	number_or_null(json, "expected", record->n_expected, record->n_expected);
-	number_or_null(json, "not_joined", *record->team && record->n_expected,
+	jsonwriter_known(json, "expected", record->n_expected, record->n_expected);
+	jsonwriter_known(json, "not_joined", *record->team && record->n_expected,
 		record_count_not_joined(record));
 	jsonwriter_array(json, "members");
-	for (uint32_t i = 0; i < record->n_members; i++) {
+	for (uint32_t i = 0; record->members && i < record->n_members; i++) {
+		const struct record_member *member = &record->members[i];
+
 		jsonwriter_object(json, NULL);
-		rank_json(json, record->members[i].rank);
-		jsonwriter_signed(json, "pid", record->members[i].pid);
-		jsonwriter_text_or_null(json, "cpus", record->members[i].cpus);
-		jsonwriter_flag(json, "died", record->members[i].died);
+		jsonwriter_known(json, "rank", member->rank >= 0, member->rank);
+		jsonwriter_signed(json, "pid", member->pid);
+		jsonwriter_text_or_null(json, "cpus", member->cpus);
+		jsonwriter_flag(json, "died", member->died);
 		jsonwriter_close(json);
 	}
 	jsonwriter_close(json);
@@ -295,6 +317,10 @@ static void cost_json(struct jsonwriter *json, const struct record *record)
 	jsonwriter_number(json, "reading_ns", record->cost.reading_ns);
 	jsonwriter_number(json, "timed_calls", record->cost.n_timed);
 	jsonwriter_number(json, "timed_ns", record->cost.timed_ns);
+	if (record->cost.n_misses) {
+		jsonwriter_number(json, "misses_calls", record->cost.n_misses);
+		jsonwriter_number(json, "misses_ns", record->cost.misses_ns);
+	}
 	jsonwriter_close(json);
 }
 

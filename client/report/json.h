@@ -6,7 +6,9 @@
 
 struct jsonwriter;
 
-enum { RECORD_TIME_MAX = 24 }; /* bytes of "2026-11-23T05:45:00Z", with the final NUL, and more */
+enum {
+	RECORD_TIME_MAX = 32
+}; /* bytes of "2026-11-23T05:45:00.123Z", with the final NUL, and more */
 
 /* *@ret_text is the caller's, and has no final newline. 0; -ENOMEM. */
 int record_json(const struct record *record, char **ret_text);
@@ -14,5 +16,14 @@ int record_json(const struct record *record, char **ret_text);
 /* The same as a member of another document; @key as in jsonwriter.h. */
 void record_json_member(struct jsonwriter *json, const char *key, const struct record *record);
 
+/* The members that tell several regions of a name apart. */
+void record_json_tags(struct jsonwriter *json, const struct record_region *region);
+
+/* The member "misses" of an open object, if somebody asked for it. */
+void record_json_misses(struct jsonwriter *json, const struct record_misses *misses);
+
 /* ISO 8601, in UTC; "" for 0 and for times that no calendar has. */
 void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX]);
+
+/* "2026-11-21T22:45:01.123Z". */
+void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX]);

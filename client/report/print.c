@@ -2,47 +2,23 @@
 #include "client/report/print.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "client/report/columns.h"
 #include "client/report/derived.h"
-#include "client/report/footnotes.h"
+#include "client/report/fold.h"
 #include "client/report/format.h"
 #include "client/report/quantity.h"
+#include "client/report/ranks.h"
 #include "common/macro.h"
 #include "common/text.h"
 
 /* --- second lines --- */
 
-/* Breaks @text at blanks, and indents each line. */
-static void print_wrapped(FILE *out, const char *text)
-{
-	unsigned column = 0;
-
-	while (*text) {
-		size_t n = strcspn(text, " ");
-		char word[256];
-		unsigned width;
-
-		snprintf(word, sizeof word, "%.*s", (int)n, text);
-		width = column_text_width(word);
-		if (column && column + 1 + width > COLUMNS_LINE_MAX) {
-			fputc('\n', out);
-			column = 0;
-		}
-		column += (unsigned)fprintf(out, column ? " " : "   ") + width;
-		text_print_plain(out, word);
-		text += n + strspn(text + n, " ");
-	}
-	if (column)
-		fputc('\n', out);
-}
-
 static void note_passages(
 	FILE *out, const struct record *record, const struct record_region *region)
 {
-	char lost[QUANTITY_MAX];
+	char lost[QUANTITY_MAX], length[QUANTITY_MAX];
 
 	if (region->n_failed)
 		fprintf(out, "%" PRIu64 " of the passages failed and are not counted; ",
@@ -55,16 +31,33 @@ static void note_passages(
 		quantity_time((double)region->lost_ns, lost);
 		fprintf(out, "not measured for %s; ", lost);
 	}
-	if (region->n_measured < region->n_stretches)
+	if (region->n_windows) {
+		quantity_time((double)region->windows_ns / (double)region->n_windows, length);
 		fprintf(out,
-			"sampled: %" PRIu64 " of %" PRIu64 " times that it was open were measured "
-			"and stand for all; ",
-			region->n_measured, region->n_stretches);
+			"open %" PRIu64 " times, %" PRIu64
+			" of them read one by one, the others in "
+			"windows of %s; ",
+			region->n_stretches, region->n_measured, length);
+	}
 	if (*record->team && region->n_ranks < record->n_members)
 		fprintf(out, "%" PRIu64 " of %" PRIu32 " ranks; ", region->n_ranks,
 			record->n_members);
 	if (!region->n_sockets)
 		fprintf(out, "no figures; ");
+}
+
+/* "1.02 of the predicted 304 B per cells" */
+static void note_prediction(FILE *out, const struct record_work *work, struct derived volume)
+{
+	const struct derived ratio = derived_of_predicted(work, volume);
+	char predicted[QUANTITY_MAX];
+
+	quantity_bytes(work->predicted, predicted);
+	if (derived_is_known(&ratio))
+		fprintf(out, "%.3g of the predicted %s per %s; ", ratio.value, predicted,
+			work->unit);
+	else
+		fprintf(out, "predicted %s per %s, absent: %s; ", predicted, work->unit, ratio.why);
 }
 
 static void note_work(FILE *out, const struct record *record, const struct record_region *region,
@@ -76,6 +69,8 @@ static void note_work(FILE *out, const struct record *record, const struct recor
 		struct derived each = derived_per_work(&region->work[i], volume);
 		char text[QUANTITY_MAX];
 
+		if (region->work[i].predicted > 0)
+			note_prediction(out, &region->work[i], volume);
 		if (strcmp(region->work[i].unit, columns->unit) == 0 ||
 			strcmp(region->work[i].unit, DERIVED_STORED) == 0 ||
 			!derived_is_known(&each))
@@ -85,26 +80,21 @@ static void note_work(FILE *out, const struct record *record, const struct recor
 	}
 }
 
-/* The first reason why a region has no estimate, or a note on its estimate, if others have one. */
-static void note_estimate(FILE *out, const struct record *record,
-	const struct record_region *region, const struct columns *columns)
+/* The first reason why a region that overlapped has no estimate. */
+static void note_own(FILE *out, const struct record *record, const struct record_region *region,
+	const struct columns *columns)
 {
-	if (!columns->has_estimates || !region->estimates)
+	if (!columns->has_own || !region->shared_ns)
 		return;
-	for (size_t i = 0; i < (size_t)region->n_sockets * record->n_metrics; i++) {
-		const struct record_estimate *estimate = &region->estimates[i];
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		for (uint32_t m = 0; m < record->n_metrics; m++) {
+			const struct record_own *own = &region->sockets[i].values[m].own;
 
-		const uint32_t metric = (uint32_t)(i % record->n_metrics);
-		const struct record_value *value =
-			&region->sockets[i / record->n_metrics].values[metric];
-
-		if (!derived_is_memory(record->metrics[metric]) || !estimate->why ||
-			value->quality & UNCORE_ABSENT)
-			continue;
-		fprintf(out, estimate->is_known ? "estimate: %s; " : "no estimate: %s; ",
-			estimate->why);
-		return;
-	}
+			if (!own->is_known || !own->absent)
+				continue;
+			fprintf(out, "own: %s; ", own->absent);
+			return;
+		}
 }
 
 static void print_notes(FILE *out, const struct record *record, const struct record_region *region,
@@ -117,28 +107,27 @@ static void print_notes(FILE *out, const struct record *record, const struct rec
 	if (!notes)
 		return;
 	note_passages(notes, record, region);
+	ranks_note(notes, record, region);
 	note_work(notes, record, region, columns);
-	note_estimate(notes, record, region, columns);
+	note_own(notes, record, region, columns);
 	if (fclose(notes) == EOF || size_bytes < strlen("; "))
 		return;
 	text[size_bytes - strlen("; ")] = '\0';
-	print_wrapped(out, text);
+	text_make_plain(text);
+	fputs("   ", out);
+	text_fold_to(out, text, 3, 3, columns->line);
 }
 
 /* --- rows --- */
 
-static void print_titles(FILE *out, const struct columns *columns)
+static void print_titles(FILE *out, const struct columns *columns, unsigned block)
 {
-	for (size_t i = 0; i < columns->n_columns; i++) {
-		const struct column *column = &columns->columns[i];
-		bool last = i + 1 == columns->n_columns;
-
-		if (i == 0)
-			fprintf(out, " %-*s", (int)column->width, column->title);
-		else
-			fprintf(out, "%*s", (int)column->width, column->title);
-		fputs(last ? "\n" : "  ", out);
-	}
+	fprintf(out, " %-*s", (int)columns->columns[0].width, columns->columns[0].title);
+	for (size_t i = 1; i < columns->n_columns; i++)
+		if (columns->columns[i].block == block)
+			fprintf(out, "  %*s", (int)columns->columns[i].width,
+				columns->columns[i].title);
+	fputc('\n', out);
 }
 
 static bool is_marked(const struct record *record, const struct record_region *region,
@@ -158,35 +147,43 @@ static void print_name(FILE *out, const char *name, unsigned width)
 
 /* A star follows a figure that has flags. */
 static void print_row(FILE *out, const struct record *record, const struct record_region *region,
-	const struct columns *columns)
+	const struct columns *columns, unsigned block)
 {
 	bool marked = false;
 
 	for (size_t i = 0; i < columns->n_columns; i++) {
 		const struct column *column = &columns->columns[i];
 		char text[COLUMN_CELL_MAX];
+		unsigned width;
 
-		column->cell(record, region, column, text);
+		if (i > 0 && column->block != block)
+			continue;
+		width = column_write(record, region, column, text);
 		if (i == 0) {
 			print_name(out, text, column->width);
 			continue;
 		}
-		fprintf(out, "%c %*s%s", marked ? '*' : ' ',
-			(int)(column->width - column_text_width(text)), "", text);
+		fprintf(out, "%c %*s%s", marked ? '*' : ' ', (int)(column->width - width), "",
+			text);
 		marked = is_marked(record, region, column);
 	}
 	fputs(marked ? "*\n" : "\n", out);
-	print_notes(out, record, region, columns);
+	if (block == 0)
+		print_notes(out, record, region, columns);
 }
 
 void record_print_regions(FILE *out, const struct record *record)
 {
 	struct columns columns;
 
-	columns_choose(record, &columns);
-	print_titles(out, &columns);
-	for (uint32_t i = 0; i < record->n_regions; i++)
-		print_row(out, record, &record->regions[i], &columns);
+	columns_choose(record, columns_line(record, out), &columns);
+	for (unsigned block = 0; block < columns.n_blocks; block++) {
+		if (block > 0)
+			fputc('\n', out);
+		print_titles(out, &columns, block);
+		for (uint32_t i = 0; i < record->n_regions; i++)
+			print_row(out, record, &record->regions[i], &columns, block);
+	}
 }
 
 /* --- above the table --- */
@@ -196,7 +193,7 @@ static void print_ranks(FILE *out, const struct record *record)
 	fprintf(out, ", %" PRIu32, record->n_members);
 	if (record->n_expected)
 		fprintf(out, " of %" PRIu32, record->n_expected);
-	fprintf(out, " ranks");
+	fprintf(out, record->n_members == 1 && record->n_expected <= 1 ? " rank" : " ranks");
 	if (record->run > 1)
 		fprintf(out, ", run %" PRIu32, record->run);
 }
@@ -217,6 +214,8 @@ void record_print_origin(FILE *out, const struct record *record)
 	}
 	fputs(", host ", out);
 	text_print_plain(out, *record->host ? record->host : "unknown");
+	fputs(*record->label ? ", label " : "", out);
+	text_print_plain(out, record->label);
 	if (*record->team)
 		print_ranks(out, record);
 	else if (alone && alone->rank >= 0)
@@ -234,12 +233,8 @@ static void print_failure(FILE *out, const struct record *record)
 	fputc('\n', out);
 }
 
-void record_print(FILE *out, const struct record *record)
+static void print_heading(FILE *out, const struct record *record)
 {
-	if (!*record->platform && *record->failure) {
-		print_failure(out, record);
-		return;
-	}
 	fputs("\n Regions of ", out);
 	record_print_origin(out, record);
 	if (*record->platform) {
@@ -247,6 +242,15 @@ void record_print(FILE *out, const struct record *record)
 		text_print_plain(out, record->platform);
 	}
 	fputs(":\n", out);
+}
+
+void record_print(FILE *out, const struct record *record)
+{
+	if (!*record->platform && record->failure) {
+		print_failure(out, record);
+		return;
+	}
+	record_print_folded(out, record, print_heading);
 	record_print_regions(out, record);
 	footnotes_print(out, record);
 }

@@ -7,12 +7,12 @@
 
 enum { QUANTITY_MAX = 24 }; /* bytes, with the final NUL */
 
+/* A value of a metric in @unit; NAN: "?". */
+void quantity_of(const char *unit, double value, char ret_text[QUANTITY_MAX]);
+
 void quantity_bytes(double bytes, char ret_text[QUANTITY_MAX]);
 void quantity_rate(double bytes_per_ns, char ret_text[QUANTITY_MAX]);
 void quantity_time(double time_ns, char ret_text[QUANTITY_MAX]);
 
 /* "12.3 %"; "< 0.01 %"; NAN: "?" */
 void quantity_share(double share, char ret_text[QUANTITY_MAX]);
-
-/* A number without a unit; long ones as "1.23e+09". */
-void quantity_plain(double number, char ret_text[QUANTITY_MAX]);

@@ -2,44 +2,53 @@
 #include "client/report/record.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void region_done(struct record_region *region, uint32_t n_metrics)
+#include "common/array.h"
+#include "common/jsonwriter.h"
+
+void record_region_done(struct record_region *region)
 {
-	for (uint32_t i = 0; region->sockets && i < region->n_sockets; i++)
-		for (uint32_t m = 0; m < n_metrics; m++)
+	for (uint32_t i = 0; region->sockets && i < region->n_sockets; i++) {
+		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++) {
 			free(region->sockets[i].values[m].why);
-	for (size_t i = 0; region->estimates && i < (size_t)region->n_sockets * n_metrics; i++)
-		free(region->estimates[i].why);
+			free(region->sockets[i].values[m].own.absent);
+		}
+		free(region->sockets[i].sums);
+	}
 	free(region->sockets);
-	free(region->estimates);
+	free(region->member_ns);
+	free(region->title);
+	free(region->misses.absent);
+}
+
+void record_drop_regions(struct record *record)
+{
+	for (uint32_t i = 0; record->regions && i < record->n_regions; i++)
+		record_region_done(&record->regions[i]);
+	free(take_ptr(record->regions));
+	record->n_regions = 0;
 }
 
 void record_done(struct record *record)
 {
-	for (uint32_t i = 0; record->regions && i < record->n_regions; i++)
-		region_done(&record->regions[i], record->n_metrics);
-	free(record->regions);
+	record_drop_regions(record);
 	free(record->members);
+	free(record->failure);
+	free(record->warning);
 	*record = (struct record){};
 }
 
-/* The room is a power of two, and doubles when it is full. */
 int record_list_add(struct record_list *list, struct record *record)
 {
-	const uint32_t n = list->n;
-	struct record *larger = list->records;
-
-	if (n >= RECORDS_MOST)
+	if (list->n >= RECORDS_MOST)
 		return -E2BIG;
-	if ((n & (n - 1)) == 0)
-		larger = realloc(larger, (n ? 2 * (size_t)n : 1) * sizeof *larger);
-	if (!larger)
+	if (array_room(&list->records, list->n, sizeof *list->records) < 0)
 		return -ENOMEM;
-	list->records = larger;
 	list->records[list->n++] = *record;
 	*record = (struct record){};
 	return 0;
@@ -65,14 +74,45 @@ uint32_t record_count_not_joined(const struct record *record)
 		       : 0;
 }
 
+uint32_t record_count_died(const struct record *record)
+{
+	uint32_t n = record->n_died;
+
+	for (uint32_t i = 0; record->members && i < record->n_members; i++)
+		n += record->members[i].died;
+	return n;
+}
+
 void record_warn(struct record *record, const char *format, ...)
 {
-	size_t used = strlen(record->warning);
+	size_t used;
 	va_list arguments;
 
-	if (used && used + 1 < sizeof record->warning)
+	if (!record->warning)
+		record->warning = calloc(RECORD_WARNING_BYTES, 1);
+	if (!record->warning)
+		return;
+	used = strlen(record->warning);
+	if (used && used + 1 < RECORD_WARNING_BYTES)
 		record->warning[used++] = ' ';
 	va_start(arguments, format);
-	vsnprintf(record->warning + used, sizeof record->warning - used, format, arguments);
+	vsnprintf(record->warning + used, RECORD_WARNING_BYTES - used, format, arguments);
 	va_end(arguments);
+}
+
+void record_json_own(struct jsonwriter *json, const struct record_own *own)
+{
+	if (!own->is_known)
+		return;
+	jsonwriter_real(json, "alone", own->alone);
+	jsonwriter_real(json, "low", own->low);
+	jsonwriter_real(json, "high", own->high);
+	if (isnan(own->own)) {
+		jsonwriter_text(
+			json, "own_absent", own->absent ? own->absent : "for an unknown reason");
+		return;
+	}
+	jsonwriter_real(json, "own", own->own);
+	jsonwriter_real(json, "own_error", own->error);
+	jsonwriter_real(json, "own_model_error", own->model_error);
 }

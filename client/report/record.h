@@ -12,11 +12,35 @@
 #include "client/libuncore/uncore.h"
 #include "common/macro.h"
 
+struct jsonwriter;
+
 enum {
 	RECORD_SCHEMA = 1,      /* version of the JSON */
 	RECORD_UNITS_MAX = 4,   /* kinds of work of one region */
 	RECORD_UNIT_BYTES = 16, /* with the final NUL */
 	RECORD_NAME_BYTES = 64, /* of a region, with the final NUL */
+	RECORD_FAILURE_BYTES = 1024,
+	RECORD_WARNING_BYTES = 1536,
+};
+
+/*
+ * How much of a region's count may be its own. While regions overlap, the count holds the bytes of
+ * all of them. uncore-numbers(7) explains the terms.
+ *
+ *     0 <= low <= own <= high
+ *
+ * Alone: counted while no thread of the team was in another region, on any socket. It is exact, and
+ * holds what others (background) moved meanwhile.
+ */
+struct record_own {
+	bool is_known; /* false: there are no such figures, and the rest is meaningless */
+	double alone;  /* bytes */
+	double low;
+	double high;        /* NAN: not known, because part of the time was not measured */
+	double own;         /* an estimate; NAN: none */
+	double error;       /* standard error of the estimate */
+	double model_error; /* what another model would say otherwise; does not average out */
+	char *absent;       /* why there is no estimate; owned, or NULL */
 };
 
 /* One metric of one region on one socket. */
@@ -24,17 +48,16 @@ struct record_value {
 	uint64_t count;
 	uint32_t quality; /* UNCORE_ABSENT: .count is meaningless */
 	char *why;        /* reason if absent; owned; else NULL */
-	double sampling;  /* standard error if only some stretches were measured; else 0; NAN: not
-			     known */
+	double sampling;  /* standard error if it was read in windows; else 0; NAN: not known */
+	struct record_own own;
 };
 
-/* Estimated bytes of a region itself, if regions overlap (client/estimate); per metric. */
-struct record_estimate {
-	bool is_known; /* false: there is none, see .why */
-	bool is_bound; /* the rate is 0, and .count an upper bound */
-	double count;
-	double error; /* standard; NAN: not known */
-	char *why;    /* owned, or NULL */
+/* Of several sockets as one: what does not follow from their counts and windows, which are sums. */
+struct record_sums {
+	uint32_t n; /* sockets */
+	struct record_sum {
+		double bound, rate, rate_bound;
+	} of[UNCORE_METRICS_MAX];
 };
 
 struct record_socket {
@@ -43,31 +66,51 @@ struct record_socket {
 	uint64_t window_ns;     /* sum of the times in which the region was open and measured */
 	uint64_t skew_ns;       /* sum over the readings at both ends: see struct uncore_delta */
 	uint64_t quantum_bytes; /* bound of the rounding error of each count, summed; 0: exact */
+	int64_t n_others;       /* of a job: other jobs that were open meanwhile; -1: not known */
 	struct record_value values[UNCORE_METRICS_MAX];
+	struct record_sums *sums; /* owned; NULL: it is one socket */
 };
 
 struct record_work {
 	char unit[RECORD_UNIT_BYTES]; /* "" ends the list */
 	double amount;                /* of all ranks */
+	double predicted;             /* bytes of each; 0: nobody predicts it */
 };
+
+/* What the team's own threads missed in the last-level cache, or another event of UNCORE_MISSES,
+ * while the region was their innermost. Neither event nor reason: nobody asked for it. */
+struct record_misses {
+	char event[32]; /* "": there is none */
+	uint64_t count;
+	char *absent; /* why there is no count, a sentence; owned, or NULL */
+};
+
+/* Of the time of a member: it ended inside. */
+#define RECORD_NOT_KNOWN_NS UINT64_MAX
 
 struct record_region {
 	char name[RECORD_NAME_BYTES];
+	char *title;          /* owned: what the name is short for; NULL: nothing */
 	uint64_t n_passages;  /* ended passages of all ranks, also failed ones */
 	uint64_t n_failed;    /* ended passages without figures */
 	uint64_t n_open;      /* passages that were open when the record was made */
 	uint64_t n_died;      /* passages inside which a process died */
 	uint64_t n_ranks;     /* members that entered it */
 	uint64_t time_ns;     /* of the ended passages, summed over threads and ranks */
+	uint64_t *member_ns;  /* owned; of each member, over its threads, also of open passages so
+			       * far; 0: it did not enter. NULL: not known */
 	uint64_t lost_ns;     /* time in which it was open, but not measured (deaths, restarts) */
 	uint64_t shared_ns;   /* part of the window in which other regions were open too */
-	int64_t n_others;     /* of a job: other jobs that were open meanwhile; -1: not known */
+	int64_t n_others;     /* those of the socket that had most, or -1 */
+	bool is_row;          /* of a state (client/region/state.h): it has no own bytes */
 	uint64_t n_stretches; /* from the first rank in to the last one out */
-	uint64_t n_measured;  /* measured stretches; the sockets' figures are scaled up from them */
+	uint64_t n_measured;  /* stretches that were read one by one, not in windows */
+	uint64_t n_windows;   /* in which the others were read together */
+	uint64_t windows_ns;  /* sum of their lengths */
 	uint32_t n_sockets;   /* 0: no figures */
 	struct record_socket *sockets; /* owned; by socket */
 	struct record_work work[RECORD_UNITS_MAX];
-	struct record_estimate *estimates; /* owned; n_sockets x n_metrics, or NULL */
+	struct record_misses misses;
 	/* Only if several records are joined, with several regions of one name (join.h): */
 	uint32_t run;  /* number of its run, from 1; 0: the only run, or none */
 	uint32_t node; /* number of its only record, from 1; 0: a sum of nodes */
@@ -78,6 +121,7 @@ struct record_member {
 	int64_t rank; /* -1: none */
 	int32_t pid;
 	bool died;     /* ended without leaving the team */
+	uint32_t slot; /* in the table of which the record is made; else 0 */
 	char cpus[64]; /* CPUs on which it may run: "0-3,8" (cut with "...") */
 };
 
@@ -88,6 +132,7 @@ struct record_member {
 struct record_cost {
 	uint64_t n_reading, reading_ns;
 	uint64_t n_timed, timed_ns;
+	uint64_t n_misses, misses_ns; /* timed calls, and what counting misses added to them */
 };
 
 struct record {
@@ -95,8 +140,10 @@ struct record {
 	char team[128];                 /* "": a process alone */
 	char step[128];                 /* of a process alone: name of its job step; or "" */
 	char job[64];                   /* the batch system's name of the job, or "" */
+	char label[64];                 /* that the user gave the run, or "" */
 	char command[256];              /* of the reporting process */
 	const char *rows;               /* title of the rows in the table; NULL: "region" */
+	unsigned line;                  /* of the table: characters; 0: as its stream has */
 	char version[32];               /* of uncored that wrote the record */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
@@ -104,19 +151,25 @@ struct record {
 	uint32_t run;               /* of this team; later runs have higher numbers */
 	uint32_t n_expected;        /* members that the launcher announced; 0: not known */
 	uint32_t n_members;
-	struct record_member *members; /* owned */
+	struct record_member *members; /* owned; NULL also if they were left out of a sum */
+	uint32_t n_died;               /* of those left out */
 	struct record_cost cost;
 	uint32_t n_metrics;
 	char metrics[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
 	char units[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
-	char failure[1024]; /* the last failure, a sentence; "" */
-	char warning[1536]; /* caveats on the whole record, sentences; "" */
+	char *failure; /* the last failure, a sentence; owned, or NULL */
+	char *warning; /* caveats on the whole record, sentences; owned, or NULL */
 	uint32_t n_regions;
 	struct record_region *regions; /* owned; in the order of their first begin */
 };
 
 /* Frees what @record owns, and empties it. */
 void record_done(struct record *record);
+
+void record_region_done(struct record_region *region);
+
+/* The rest stays. */
+void record_drop_regions(struct record *record);
 
 struct record_list {
 	struct record *records; /* owned */
@@ -137,5 +190,11 @@ void record_list_done(struct record_list *list);
 /* How many members that the launcher announced did not join; 0 also if it announced none. */
 uint32_t record_count_not_joined(const struct record *record);
 
+/* How many members ended without leaving. */
+uint32_t record_count_died(const struct record *record);
+
 /* Adds a sentence to the warning of the record; cut if there is no room. */
 _printf_(2, 3) void record_warn(struct record *record, const char *format, ...);
+
+/* The members of @own, in an open object. */
+void record_json_own(struct jsonwriter *json, const struct record_own *own);

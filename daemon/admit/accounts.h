@@ -23,7 +23,7 @@ struct account {
 	unsigned n_peers;     /* connections */
 	uint64_t left_ns;     /* when the last connection went */
 	uint64_t unpark_ns;   /* when the next parked peer may be read from again */
-	struct peer *longest; /* the longest parked; only during parking_on_wake() */
+	struct peer *longest; /* the longest parked; only while peers are unparked */
 };
 
 struct accounts {

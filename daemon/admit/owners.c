@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "daemon/admit/subids.h"
 #include "daemon/base/memfd.h"
 #include "daemon/base/privilege.h"
 

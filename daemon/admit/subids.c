@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/admit/subids.h"
+#include "daemon/admit/owners.h"
 
 #include <stdlib.h>
 #include <string.h>

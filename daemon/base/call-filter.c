@@ -4,7 +4,7 @@
  * allowed calls, systemd's @system-service, which systemd keeps up to date with kernels and C
  * libraries. This filter removes calls from that list, and also works if the unit did not start
  * uncored. A list of the 42 calls that were seen would break with the first C library, sanitizer or
- * name service module (reload.h looks users up) that needs a 43rd call. Such a list would also
+ * name service module (reload.c looks users up) that needs a 43rd call. Such a list would also
  * refuse calls that did not exist when it was written; this filter refuses those by their number.
  *
  * A refused call fails but does not kill the process: a library that tries a new call must not end
@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -86,7 +87,7 @@ static const struct sock_filter program[] = {
 	REFUSE(execve),
 	REFUSE(execveat),
 	REFUSE(perf_event_open),
-	REFUSE(bpf),
+	REFUSE_OTHER_ARGUMENT(bpf, BPF_PROG_TEST_RUN, EPERM), /* snapshot.h */
 	REFUSE_RANGE(IO_URING_SETUP, FSPICK),
 	REFUSE(userfaultfd),
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -72,14 +71,6 @@ unsigned fdstore_take_sockets(struct fdstore *store, int *ret_fd)
 	return n_sockets;
 }
 
-int fdstore_find(const struct fdstore *store, const char *name)
-{
-	for (unsigned i = 0; i < store->n; i++)
-		if (store->items[i].fd >= 0 && !strcmp(store->items[i].name, name))
-			return store->items[i].fd;
-	return -ENOENT;
-}
-
 int fdstore_take(struct fdstore *store, const char *name)
 {
 	for (unsigned i = 0; i < store->n; i++)
@@ -104,18 +95,14 @@ static bool was_taken(const struct fdstore *store, const char *name)
 	return false;
 }
 
-void fdstore_drop_rest(struct fdstore *store)
+void fdstore_drop(struct fdstore *store, bool all)
 {
-	for (unsigned i = 0; i < store->n; i++)
-		if (store->items[i].fd >= 0 && !was_taken(store, store->items[i].name))
-			fdstore_forget(store->items[i].name);
-	fdstore_done(store);
-}
+	for (unsigned i = 0; i < store->n; i++) {
+		const struct fdstore_item *item = &store->items[i];
 
-void fdstore_drop_all(struct fdstore *store)
-{
-	for (unsigned i = 0; i < store->n; i++)
-		fdstore_forget(store->items[i].name);
+		if (all || (item->fd >= 0 && !was_taken(store, item->name)))
+			fdstore_forget(item->name);
+	}
 	fdstore_done(store);
 }
 
@@ -127,22 +114,23 @@ void fdstore_done(struct fdstore *store)
 	*store = (struct fdstore){};
 }
 
-int fdstore_keep(const char *name, const int fds[], unsigned n_fds)
+static int tell(const char *what, const char *name, const int fds[], unsigned n_fds)
 {
 	_cleanup_free_ char *message = NULL;
 
-	/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd would drop it
-	 * (seen with systemd 252). */
-	if (asprintf(&message, "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name) < 0)
+	if (asprintf(&message, "%s\nFDNAME=%s", what, name) < 0)
 		return -ENOMEM;
 	return notify_send(message, fds, n_fds);
 }
 
+/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd would drop it (seen
+ * with systemd 252). */
+int fdstore_keep(const char *name, const int fds[], unsigned n_fds)
+{
+	return tell("FDSTORE=1\nFDPOLL=0", name, fds, n_fds);
+}
+
 int fdstore_forget(const char *name)
 {
-	_cleanup_free_ char *message = NULL;
-
-	if (asprintf(&message, "FDSTOREREMOVE=1\nFDNAME=%s", name) < 0)
-		return -ENOMEM;
-	return notify_send(message, NULL, 0);
+	return tell("FDSTOREREMOVE=1", name, NULL, 0);
 }

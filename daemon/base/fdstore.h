@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/base/fault.h"
@@ -28,20 +29,13 @@ int fdstore_receive(struct fdstore *store, struct fault *fault);
 /* Takes the listening sockets out of @store. Returns their number; the caller owns the first. */
 unsigned fdstore_take_sockets(struct fdstore *store, int *ret_fd);
 
-/* The descriptor of this name, which the store still owns. -ENOENT. */
-int fdstore_find(const struct fdstore *store, const char *name);
-
 /* The descriptor of this name, or of this perf event; the caller owns it from now on. -ENOENT. */
 int fdstore_take(struct fdstore *store, const char *name);
 int fdstore_take_event(struct fdstore *store, uint64_t id);
 
-/*
- * fdstore_drop_rest() closes the descriptors that nobody took, and makes the manager forget the
- * names under which nobody took any. fdstore_drop_all() closes them, and makes the manager forget
- * all that it passed. The store is empty afterwards.
- */
-void fdstore_drop_rest(struct fdstore *store);
-void fdstore_drop_all(struct fdstore *store);
+/* Closes the descriptors that nobody took, and makes the manager forget the names under which
+ * nobody took any, or @all that it passed. The store is empty afterwards. */
+void fdstore_drop(struct fdstore *store, bool all);
 
 /* Closes the descriptors that nobody took; the manager keeps its copies. */
 void fdstore_done(struct fdstore *store);

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/array.h"
 #include "common/macro.h"
 #include "common/number.h"
+#include "common/text.h"
 #include "daemon/base/text-file.h"
 
 #define BLANKS " \t\r\f\v"
@@ -62,11 +64,6 @@ const struct inifile_entry *inifile_entry(
 
 /* --- lines --- */
 
-static int fail_without_memory(const struct file_reading *reading)
-{
-	return fault_set(reading->fault, -ENOMEM, "%s: out of memory.", reading->ini->path);
-}
-
 /* Cuts off the blanks at both ends of @text. */
 static char *strip(char *text)
 {
@@ -93,16 +90,13 @@ static int add_section(const struct file_reading *reading, const char *name)
 {
 	struct inifile *ini = reading->ini;
 	const struct inifile_section *twin = inifile_section(ini, name);
-	struct inifile_section *grown;
 
 	if (twin)
 		return inifile_fault(ini, reading->line, reading->fault,
 			"second section [%s], the first is on line %u.", name, twin->line);
-	grown = reallocarray(ini->sections, ini->n_sections + 1, sizeof *grown);
-	if (!grown)
-		return fail_without_memory(reading);
-	ini->sections = grown;
-	grown[ini->n_sections++] = (struct inifile_section){
+	if (array_room(&ini->sections, ini->n_sections, sizeof *ini->sections) < 0)
+		return fault_set(reading->fault, -ENOMEM, "%s: out of memory.", ini->path);
+	ini->sections[ini->n_sections++] = (struct inifile_section){
 		.line = reading->line, .name = name, .first = ini->n_entries
 	};
 	return 0;
@@ -128,17 +122,14 @@ static int add_entry(const struct file_reading *reading, const char *key, const 
 	struct inifile *ini = reading->ini;
 	struct inifile_section *section = &ini->sections[ini->n_sections - 1];
 	const struct inifile_entry *twin = inifile_entry(ini, section, key);
-	struct inifile_entry *grown;
 
 	if (twin)
 		return inifile_fault(ini, reading->line, reading->fault,
 			"second %s in [%s], the first is on line %u.", key, section->name,
 			twin->line);
-	grown = reallocarray(ini->entries, ini->n_entries + 1, sizeof *grown);
-	if (!grown)
-		return fail_without_memory(reading);
-	ini->entries = grown;
-	grown[ini->n_entries++] = (struct inifile_entry){ reading->line, key, value };
+	if (array_room(&ini->entries, ini->n_entries, sizeof *ini->entries) < 0)
+		return fault_set(reading->fault, -ENOMEM, "%s: out of memory.", ini->path);
+	ini->entries[ini->n_entries++] = (struct inifile_entry){ reading->line, key, value };
 	section->n++;
 	return 0;
 }
@@ -276,13 +267,12 @@ static int unknown_key(
 	const struct binding *b, const struct inifile_entry *entry, struct fault *fault)
 {
 	char known[256] = "";
-	size_t length = 0;
 
 	for (unsigned g = 0; g < b->n_groups; g++)
 		for (unsigned i = 0; i < b->groups[g].n_keys; i++)
-			if (applies(&b->groups[g].keys[i], b->section) && length < sizeof known)
-				length += snprintf(known + length, sizeof known - length, "%s%s",
-					length ? ", " : "", b->groups[g].keys[i].name);
+			if (applies(&b->groups[g].keys[i], b->section))
+				text_append(known, sizeof known, "%s%s", *known ? ", " : "",
+					b->groups[g].keys[i].name);
 	return inifile_fault(b->ini, entry->line, fault, "unknown key %s in [%s]; known are %s.",
 		entry->key, b->section->name, known);
 }
@@ -350,38 +340,35 @@ int inifile_word(
 	return fault_set(why, -EINVAL, "must be one of %s", key->what);
 }
 
-static int parse_number(const char *value, int base, uint32_t *ret)
+static int take_number(const struct inifile_key *key, const char *value, int base, void *ret_u32)
 {
 	uint64_t number;
 
-	if (!number_parse_whole(value, base, UINT32_MAX, &number))
+	if (!number_parse_whole(value, base, key->maximum, &number) || number < key->minimum)
 		return -EINVAL;
-	*ret = (uint32_t)number;
+	*(uint32_t *)ret_u32 = (uint32_t)number;
 	return 0;
 }
 
 int inifile_number(
 	const struct inifile_key *key, const char *value, void *ret_u32, struct fault *why)
 {
-	uint32_t number;
-
-	if (parse_number(value, 10, &number) < 0 || number < key->minimum || number > key->maximum)
-		return fault_set(why, -EINVAL, "must be %u to %u (%s)", key->minimum, key->maximum,
-			key->what);
-	*(uint32_t *)ret_u32 = number;
-	return 0;
+	if (take_number(key, value, 10, ret_u32) == 0)
+		return 0;
+	return fault_set(why, -EINVAL, "must be %u to %u (%s)%s", key->minimum, key->maximum,
+		key->what,
+		isdigit((unsigned char)*value) && value[strspn(value, "0123456789")]
+			? ", a number without a unit"
+			: "");
 }
 
 int inifile_octal(
 	const struct inifile_key *key, const char *value, void *ret_u32, struct fault *why)
 {
-	uint32_t number;
-
-	if (parse_number(value, 8, &number) < 0 || number < key->minimum || number > key->maximum)
-		return fault_set(why, -EINVAL, "must be %#o to %#o in octal (%s)", key->minimum,
-			key->maximum, key->what);
-	*(uint32_t *)ret_u32 = number;
-	return 0;
+	if (take_number(key, value, 8, ret_u32) == 0)
+		return 0;
+	return fault_set(why, -EINVAL, "must be %#o to %#o in octal (%s)", key->minimum,
+		key->maximum, key->what);
 }
 
 int inifile_bool(

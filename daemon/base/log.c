@@ -32,3 +32,54 @@ static void log_line(const char *priority, const char *format, va_list args)
 DEFINE_LOG(log_error, SD_ERR)
 DEFINE_LOG(log_warning, SD_WARNING)
 DEFINE_LOG(log_info, SD_INFO)
+
+/* --- limits --- */
+
+static const uint64_t MINUTE_NS = 60000000000U;
+
+static bool is_over(const struct log_limit *limit, uint64_t every_ns, uint64_t now_ns)
+{
+	return !limit->logged_ns || now_ns - limit->logged_ns >= every_ns;
+}
+
+static bool permits(
+	struct log_limit *limit, uint64_t every_ns, uint64_t now_ns, uint64_t *ret_n_silent)
+{
+	if (!is_over(limit, every_ns, now_ns)) {
+		limit->n_silent++;
+		return false;
+	}
+	*ret_n_silent = limit->n_silent;
+	*limit = (struct log_limit){ .logged_ns = now_ns };
+	return true;
+}
+
+bool log_limit_permits(struct log_limit *limit, uint64_t now_ns, uint64_t *ret_n_silent)
+{
+	return permits(limit, MINUTE_NS, now_ns, ret_n_silent);
+}
+
+/* The limit of @user; else a limit whose time is over; else the shared limit. */
+static struct log_limit *find_limit(
+	struct log_limits *limits, uint64_t every_ns, uint64_t user, uint64_t now_ns)
+{
+	unsigned place = LOG_USERS;
+
+	for (unsigned i = 0; i < LOG_USERS; i++) {
+		if (limits->limits[i].logged_ns && limits->users[i] == user)
+			return &limits->limits[i];
+		if (place == LOG_USERS && is_over(&limits->limits[i], every_ns, now_ns))
+			place = i;
+	}
+	if (place < LOG_USERS) {
+		limits->users[place] = user;
+		limits->limits[place] = (struct log_limit){};
+	}
+	return &limits->limits[place];
+}
+
+bool log_limits_permit(struct log_limits *limits, uint64_t every_ns, uint64_t user, uint64_t now_ns,
+	uint64_t *ret_n_silent)
+{
+	return permits(find_limit(limits, every_ns, user, now_ns), every_ns, now_ns, ret_n_silent);
+}

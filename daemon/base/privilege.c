@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -16,7 +14,8 @@
 
 #include "daemon/base/text-file.h"
 
-enum { CAP_PERFMON_NUMBER = 38 }; /* linux/capability.h since 5.8; older headers lack the name */
+/* linux/capability.h since 5.8; older headers lack the names */
+enum { CAP_PERFMON_NUMBER = 38, CAP_BPF_NUMBER = 39 };
 
 int privilege_paranoid(void)
 {
@@ -126,6 +125,20 @@ int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *
 		"default, with `sysctl kernel.perf_event_paranoid=2`, or install the drop-in "
 		"uncored-paranoid.conf, which adds CAP_SYS_ADMIN until the counters are open.",
 		paranoid);
+}
+
+int privilege_explain_program(int error, struct fault *fault)
+{
+	if (!privilege_is_denial(error))
+		return fault_set(fault, error,
+			"The kernel refuses the program that reads the counters: %s.",
+			strerror(-error));
+	if (!has_capability(CAP_BPF_NUMBER) && !has_capability(CAP_SYS_ADMIN))
+		return fault_set(fault, error,
+			"uncored lacks CAP_BPF, which its drop-in uncored-bpf.conf gives it.");
+	return fault_set(fault, error,
+		"The kernel refuses uncored's program in spite of CAP_BPF: a SystemCallFilter= "
+		"without bpf, a security module, or before Linux 5.11 LimitMEMLOCK= forbids it.");
 }
 
 int privilege_drop(void)

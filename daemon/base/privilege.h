@@ -20,7 +20,7 @@ struct privilege_start privilege_find_start(void);
 
 /*
  * -EPERM with a sentence if the program's file gave this process more privilege than the user who
- * started it has. That user controls the environment, from which hwloc takes plugins, and the
+ * started it has. That user controls the environment, from which libraries take options, and the
  * options, which say what is opened.
  */
 int privilege_check_start(const struct privilege_start *start, struct fault *fault);
@@ -33,6 +33,9 @@ int privilege_explain(int error, struct fault *fault);
 
 /* The same for a process with or without CAP_PERFMON, and for this perf_event_paranoid. */
 int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault);
+
+/* Explains why bpf(2) failed while the process had its privilege. Returns @error. */
+int privilege_explain_program(int error, struct fault *fault);
 
 /* kernel.perf_event_paranoid now; if it cannot be read, the kernel's own default. */
 int privilege_paranoid(void);

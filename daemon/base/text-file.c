@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/macro.h"
+
+#define CONF ".conf"
 
 enum { OPEN_FOLDERS = 16 };
 
@@ -78,5 +82,53 @@ int text_files_check(const char *path)
 
 	if (r == -1)
 		return errno == ENOENT ? 0 : -errno;
+	return r;
+}
+
+int folder_open(int directory_fd, const char *path, DIR **ret)
+{
+	_cleanup_close_ int fd = openat(directory_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory;
+
+	if (fd < 0)
+		return -errno;
+	directory = fdopendir(fd);
+	if (!directory)
+		return -errno;
+	take_fd(&fd);
+	*ret = directory;
+	return 0;
+}
+
+static int is_conf(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return *entry->d_name != '.' && length > strlen(CONF) &&
+	       !strcmp(entry->d_name + length - strlen(CONF), CONF);
+}
+
+int conf_folder_each(const char *folder,
+	int (*visit)(const char *path, void *userdata, struct fault *fault), void *userdata,
+	struct fault *fault)
+{
+	struct dirent **entries;
+	int r = 0, n = scandir(folder, &entries, is_conf, alphasort);
+
+	if (n < 0)
+		return errno == ENOENT ? 0
+				       : fault_set(fault, -errno, "Cannot list %s: %m.", folder);
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ struct dirent *entry = entries[i];
+		_cleanup_free_ char *path = NULL;
+
+		if (r >= 0 && asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
+			path = NULL;
+			r = fault_set(fault, -ENOMEM, "Out of memory.");
+		}
+		if (r >= 0)
+			r = visit(path, userdata, fault);
+	}
+	free(entries);
 	return r;
 }

@@ -11,7 +11,6 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/base/privilege.h"
-#include "daemon/close/costs.h"
 #include "daemon/close/handover.h"
 #include "daemon/close/socket-closer.h"
 
@@ -50,7 +49,6 @@ struct closers {
 	struct closing_queue queue;
 	unsigned n_closers;
 	struct closer closers[CLOSERS_MAX];
-	struct costs costs;
 };
 
 /* --- starting and ending threads, with the lock held --- */
@@ -126,38 +124,44 @@ static bool is_served(const struct closers *closers, const struct closing *closi
 
 /*
  * Takes the oldest element of an account and kind that no thread serves. If it is a connection,
- * also takes the connections of that account that follow it directly. @ret stays empty if there is
- * no such element.
+ * also takes the connections of that account that follow it directly. Returns the list; NULL: there
+ * is no such element.
  */
-static void take(struct closers *closers, struct closing_queue *ret)
+static struct closing *take(struct closers *closers)
 {
-	struct closing **at = &closers->queue.first;
+	struct closing **at = &closers->queue.first, *first, *last;
+	unsigned n = 1;
 
 	while (*at && is_served(closers, *at))
 		at = &(*at)->next;
+	first = last = *at;
+	if (!first)
+		return NULL;
+	while (last->next && closing_is_connection(first) && closing_is_like(last->next, first) &&
+		n++ < BATCH_MAX)
+		last = last->next;
+	*at = last->next;
 	if (!*at)
-		return;
-	closing_queue_add(ret, closing_queue_take(&closers->queue, at));
-	while (*at && closing_is_connection(ret->first) && closing_is_like(*at, ret->first) &&
-		ret->n < BATCH_MAX)
-		closing_queue_add(ret, closing_queue_take(&closers->queue, at));
+		closers->queue.end = at;
+	last->next = NULL;
+	return first;
 }
 
 /* Called with the lock held; unlocks it during the closes. */
-static void serve(struct closer *closer, struct closing_queue *batch)
+static void serve(struct closer *closer, struct closing *batch)
 {
 	struct closers *closers = closer->closers;
 	uint64_t before_ns = clock_thread_ns();
 
-	closer->batch = batch->first;
-	closer->account = batch->first->account;
+	closer->batch = batch;
+	closer->account = batch->account;
 	closer->since_ns = clock_now_ns();
 	keep_one_idle(closers);
 	pthread_mutex_unlock(&closers->lock);
-	closing_queue_close(batch, &closer->sockets);
+	closing_close_all(batch, &closer->sockets);
 	pthread_mutex_lock(&closers->lock);
 	closer->since_ns = 0;
-	costs_note(&closers->costs, batch->first->account, clock_thread_ns() - before_ns);
+	batch->cost_ns = clock_thread_ns() - before_ns;
 	handover_give_back(&closers->handover, batch);
 }
 
@@ -194,11 +198,10 @@ static void *run(void *argument)
 {
 	struct closer *closer = argument;
 	struct closers *closers = closer->closers;
-	struct closing_queue batch;
+	struct closing *batch;
 	unsigned n_woken;
 	bool left;
 
-	closing_queue_init(&batch);
 	privilege_drop();
 	pthread_mutex_lock(&closers->lock);
 	for (;;) {
@@ -206,10 +209,9 @@ static void *run(void *argument)
 		handover_take(&closers->handover, &closers->queue);
 		/* Checked once per pass: a thread that is quick now may be slow the next time. */
 		left = closers->queue.first && one_is_quick(closers);
-		if (!left)
-			take(closers, &batch);
-		if (batch.n)
-			serve(closer, &batch);
+		batch = left ? NULL : take(closers);
+		if (batch)
+			serve(closer, batch);
 		else if (may_end(closer, left))
 			break;
 		else
@@ -243,7 +245,7 @@ int closers_new(struct closers **ret)
 	if (!closers)
 		return -ENOMEM;
 	handover_init(&closers->handover);
-	closing_queue_init(&closers->queue);
+	closers->queue.end = &closers->queue.first;
 	pthread_mutex_init(&closers->lock, NULL);
 	init_condition(&closers->progress);
 	pthread_mutex_lock(&closers->lock);
@@ -284,7 +286,7 @@ struct closers *closers_free(struct closers *closers)
 	for (unsigned i = 0; i < CLOSERS_MAX; i++)
 		join_ended(&closers->closers[i]);
 	pthread_mutex_unlock(&closers->lock);
-	handover_clean(&closers->handover);
+	handover_clean(&closers->handover, NULL);
 	if (all_ended) {
 		pthread_cond_destroy(&closers->progress);
 		pthread_mutex_destroy(&closers->lock);
@@ -310,7 +312,6 @@ void closers_hand_over(struct closers *closers)
 	if (!closers->n_silent)
 		return;
 	closers->n_silent = 0;
-	handover_clean(&closers->handover);
 	handover_wake(&closers->handover, 1);
 	if (pthread_mutex_trylock(&closers->lock) == 0) {
 		keep_one_idle(closers);
@@ -389,8 +390,5 @@ unsigned closers_pending(const struct closers *closers)
 
 void closers_charge(struct closers *closers, struct budget *budget)
 {
-	if (pthread_mutex_trylock(&closers->lock) != 0)
-		return;
-	costs_charge(&closers->costs, budget);
-	pthread_mutex_unlock(&closers->lock);
+	handover_clean(&closers->handover, budget);
 }

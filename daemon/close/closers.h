@@ -67,6 +67,6 @@ bool closers_has_crowd(const struct closers *closers, unsigned account);
 /* The number of descriptors that are not closed yet. */
 unsigned closers_pending(const struct closers *closers);
 
-/* Charges each account for closing since the last call. A close that is still under way is charged
- * by a later call. */
+/* Charges each account for what was closed since the last call, and frees the memory for it. A
+ * close that is still under way is charged by a later call. */
 void closers_charge(struct closers *closers, struct budget *budget);

@@ -3,12 +3,46 @@
 
 #include <linux/futex.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/macro.h"
+
 enum { FILES_PART = 16 }; /* an account's part of the limit of open files */
+
+/* --- lists --- */
+
+bool closing_is_connection(const struct closing *closing)
+{
+	return closing->epoll_fd < 0;
+}
+
+bool closing_is_like(const struct closing *a, const struct closing *b)
+{
+	return a->account == b->account && closing_is_connection(a) == closing_is_connection(b);
+}
+
+static void close_one(struct closing *closing, struct socket_closer *sockets)
+{
+	if (closing_is_connection(closing)) {
+		socket_closer_put(sockets, &closing->fd);
+		return;
+	}
+	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
+	close_fd(&closing->fd);
+}
+
+void closing_close_all(struct closing *list, struct socket_closer *sockets)
+{
+	for (; list; list = list->next)
+		close_one(list, sockets);
+	socket_closer_close_waiting(sockets);
+}
+
+/* --- the handover --- */
 
 void handover_init(struct handover *handover)
 {
@@ -55,12 +89,14 @@ void handover_wake(struct handover *handover, int most)
 	syscall(SYS_futex, &handover->n_woken, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
 }
 
-void handover_clean(struct handover *handover)
+void handover_clean(struct handover *handover, struct budget *budget)
 {
 	struct closing *done = atomic_exchange(&handover->done, NULL), *next;
 
 	for (; done; done = next) {
 		next = done->next;
+		if (budget && done->account != ACCOUNTS_NONE)
+			budget_charge_unasked(budget, done->account, done->cost_ns);
 		free(done);
 	}
 }
@@ -68,25 +104,25 @@ void handover_clean(struct handover *handover)
 void handover_take(struct handover *handover, struct closing_queue *queue)
 {
 	struct closing *newest = atomic_exchange(&handover->handed, NULL), *oldest = NULL, *next;
+	struct closing **end = newest ? &newest->next : queue->end;
 
 	for (; newest; newest = next) {
 		next = newest->next;
 		newest->next = oldest;
 		oldest = newest;
 	}
-	for (; oldest; oldest = next) {
-		next = oldest->next;
-		closing_queue_add(queue, oldest);
-	}
+	*queue->end = oldest;
+	queue->end = end;
 }
 
-void handover_give_back(struct handover *handover, struct closing_queue *queue)
+void handover_give_back(struct handover *handover, struct closing *list)
 {
-	while (queue->first) {
-		struct closing *closing = closing_queue_take(queue, &queue->first);
+	struct closing *next;
 
-		count(handover, closing, -1U);
-		push(&handover->done, closing);
+	for (; list; list = next) {
+		next = list->next;
+		count(handover, list, -1U);
+		push(&handover->done, list);
 	}
 }
 

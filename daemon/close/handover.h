@@ -8,10 +8,36 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/admit/accounts.h"
-#include "daemon/close/closing.h"
+#include "daemon/close/socket-closer.h"
+#include "daemon/read/budget.h"
+
+/* A descriptor for another thread to close. */
+struct closing {
+	struct closing *next;
+	unsigned account;
+	int fd;
+	int epoll_fd;     /* the epoll that watches a doorbell; -1: this is a connection */
+	bool was_served;  /* its client was welcomed, and has left of its own accord */
+	uint64_t cost_ns; /* CPU time of the closes, in one element of those closed together */
+};
+
+/* Connections do not wait behind doorbells, because only the close of a doorbell can hang. */
+bool closing_is_connection(const struct closing *closing);
+
+/* Same account and same kind? One thread closes such descriptors, one after the other. */
+bool closing_is_like(const struct closing *a, const struct closing *b);
+
+/* First in, first out; owns its elements. */
+struct closing_queue {
+	struct closing *first, **end;
+};
+
+/* Closes the descriptors of a list; the elements stay. */
+void closing_close_all(struct closing *list, struct socket_closer *sockets);
 
 /*
  * Bounds on the descriptors of an account that wait to be closed. From HANDOVER_CROWD on, the
@@ -43,16 +69,16 @@ void handover_put(struct handover *handover, const struct closing *what);
 /* Wakes @most closers. */
 void handover_wake(struct handover *handover, int most);
 
-/* Frees what the closers are done with. */
-void handover_clean(struct handover *handover);
+/* Frees what the closers are done with, and charges it to its accounts; @budget NULL: to nobody. */
+void handover_clean(struct handover *handover, struct budget *budget);
 
 /* --- for the closers, one at a time --- */
 
 /* Moves everything that was put to the end of @queue, in the order of handover_put(). */
 void handover_take(struct handover *handover, struct closing_queue *queue);
 
-/* Gives back elements that are closed, so they no longer count as waiting. Empties @queue. */
-void handover_give_back(struct handover *handover, struct closing_queue *queue);
+/* Gives back a list of elements that are closed, so they no longer count as waiting. */
+void handover_give_back(struct handover *handover, struct closing *list);
 
 /* Waits until handover_wake() changes handover->n_woken from @n_woken, or for @most_ns; 0: for any
  * time. */

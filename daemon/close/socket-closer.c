@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/array.h"
 #include "common/macro.h"
 #include "daemon/base/privilege.h"
 #include "daemon/base/text-file.h"
@@ -187,12 +188,8 @@ void socket_closer_close_waiting(struct socket_closer *closer)
 
 static void keep_waiting(struct socket_closer *closer, int *socket_fd)
 {
-	int *grown = reallocarray(closer->waiting, closer->n_waiting + 1, sizeof *closer->waiting);
-
-	if (grown) {
-		closer->waiting = grown;
+	if (array_room(&closer->waiting, closer->n_waiting, sizeof *closer->waiting) == 0)
 		closer->waiting[closer->n_waiting++] = *socket_fd;
-	}
 	*socket_fd = -1; /* without memory it stays open: a leak is better than a hang */
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/count/agreement.h"
+#include "daemon/count/generation.h"
 
 /* With these flags the values may differ because boxes are missing or did not always count. */
 static const uint32_t INCOMPARABLE = PAGE_ABSENT | PAGE_PARTIAL | PAGE_ESTIMATED | PAGE_FROZEN;

@@ -14,6 +14,8 @@ struct group_read {
 	uint64_t values[PLAN_EVENTS_MAX];
 };
 
+enum { ERRNO_MAX = 4095 /* MAX_ERRNO of the kernel */ };
+
 /* An event has stopped if its enabled time stands still. Reads closer together prove nothing. */
 static const uint64_t FROZEN_AFTER_NS = 1000000;
 
@@ -44,9 +46,14 @@ void box_close(struct box *box)
 	box->mode = BOX_CLOSED;
 }
 
+static bool is_single(enum box_mode mode)
+{
+	return mode == BOX_SINGLES || mode == BOX_PINNED_SINGLES;
+}
+
 static unsigned events_per_group(const struct box *box)
 {
-	return box->mode == BOX_SINGLES ? 1 : box->plan->n_events;
+	return is_single(box->mode) ? 1 : box->plan->n_events;
 }
 
 /* One group read, starting at event @first. */
@@ -89,8 +96,8 @@ static int open_as(struct box *box, enum box_mode mode)
 	for (unsigned i = 0; i < box->plan->n_events; i++)
 		box->fds[i] = -1;
 	for (unsigned i = 0; i < box->plan->n_events; i++) {
-		bool leads = i == 0 || mode == BOX_SINGLES;
-		struct perf_event_attr attr = event_attr(box->plan, i, leads && mode == BOX_PINNED);
+		bool leads = i == 0 || is_single(mode);
+		struct perf_event_attr attr = event_attr(box->plan, i, leads && box_is_pinned(box));
 		int fd =
 			box->perf->open(box->perf, &attr, box->plan->cpu, leads ? -1 : box->fds[0]);
 
@@ -104,19 +111,31 @@ static int open_as(struct box *box, enum box_mode mode)
 	return 0;
 }
 
-/* EINVAL: the group has more events than the box has counters; EBUSY: other users hold some. */
+/* EINVAL: no groups, or too few counters; EBUSY: other users hold some. */
 static bool another_mode_may_work(int error)
 {
 	return error == -EINVAL || error == -EBUSY;
 }
 
+static bool may_be(const struct box *box, enum box_mode mode)
+{
+	if (mode == BOX_PINNED_SINGLES && box->plan->n_events == 1)
+		return false;
+	return !box->waits || mode == BOX_FLEXIBLE || mode == BOX_SINGLES;
+}
+
 static int open_in_some_mode(struct box *box)
 {
+	static const enum box_mode modes[] = { BOX_PINNED, BOX_PINNED_SINGLES, BOX_FLEXIBLE,
+		BOX_SINGLES };
 	int first_error = 0;
 
-	for (enum box_mode mode = BOX_PINNED; mode <= BOX_SINGLES; mode++) {
-		int r = open_as(box, mode);
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		int r;
 
+		if (!may_be(box, modes[i]))
+			continue;
+		r = open_as(box, modes[i]);
 		if (r >= 0)
 			r = take_baseline(box);
 		if (r >= 0)
@@ -174,7 +193,7 @@ int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *p
 {
 	set_plan(box, plan, perf);
 	memcpy(box->fds, fds, plan->n_events * sizeof *fds);
-	if (!still_counts(box, now_ns)) {
+	if ((box->waits && box_is_pinned(box)) || !still_counts(box, now_ns)) {
 		box_close(box);
 		return -ESTALE;
 	}
@@ -203,7 +222,7 @@ void box_save(const struct box *box, struct box_record *ret)
 
 void box_restore(struct box *box, const struct box_record *record)
 {
-	box->mode = record->mode > BOX_SINGLES ? BOX_CLOSED : record->mode;
+	box->mode = record->mode > BOX_PINNED_SINGLES ? BOX_CLOSED : record->mode;
 	box->error = record->error;
 	box->quality = record->quality;
 	box->reopened = record->reopened;
@@ -306,15 +325,35 @@ static uint32_t advance_group(
 	return quality;
 }
 
-static int read_all(struct box *box, uint64_t now_ns)
+/* As read_group() for the only group of the box. False: the program could not read an event. */
+static bool take_reading(const struct box *box, struct group_read *ret)
+{
+	const struct box_reading *leader = box->reading;
+	bool is_whole = !leader->error;
+
+	*ret = (struct group_read){ box->plan->n_events, leader->enabled_ns, leader->running_ns,
+		{ leader->count } };
+	for (unsigned i = 1; i < ret->n_values; i++) {
+		int64_t count = box->other_counts[i - 1];
+
+		is_whole &= count >= 0 || count < -ERRNO_MAX;
+		ret->values[i] = (uint64_t)count;
+	}
+	return is_whole;
+}
+
+/* *@taken: is there a snapshot? Afterwards: did the box take its part? */
+static int read_all(struct box *box, bool *taken, uint64_t now_ns)
 {
 	uint32_t quality = box->reopened ? PAGE_RESET : 0;
 	bool incomplete = false;
 
 	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
 		struct group_read group;
-		int r = read_group(box, i, &group);
+		int r;
 
+		*taken = *taken && box->reading && take_reading(box, &group);
+		r = *taken ? 0 : read_group(box, i, &group);
 		if (r < 0)
 			return r;
 		quality |= advance_group(box, i, &group, now_ns);
@@ -326,19 +365,21 @@ static int read_all(struct box *box, uint64_t now_ns)
 	return incomplete ? -ENODATA : 0; /* a count of 0 would not be a measured value */
 }
 
-void box_read(struct box *box, uint64_t now_ns)
+bool box_read(struct box *box, bool taken, uint64_t now_ns)
 {
 	if (box->mode == BOX_CLOSED)
-		return;
+		return false;
 	box->stopped = false;
-	box->error = read_all(box, now_ns);
+	box->error = read_all(box, &taken, now_ns);
 	if (box->error == -ENODATA)
 		box->quality |= PAGE_PARTIAL;
 	else if (box->error < 0)
 		box->quality = PAGE_PARTIAL;
 	box->stopped |= box->error == -ENODEV;
-	if (box->error == -EBUSY)
-		box->perf->enable(box->perf, box->fds[0]); /* for the next sweep */
+	for (unsigned i = 0; box->error == -EBUSY && i < box->plan->n_events;
+		i += events_per_group(box))
+		box->perf->enable(box->perf, box->fds[i]); /* for the next sweep */
+	return taken;
 }
 
 const char *box_mode_name(enum box_mode mode)
@@ -348,6 +389,7 @@ const char *box_mode_name(enum box_mode mode)
 		[BOX_PINNED] = "pinned",
 		[BOX_FLEXIBLE] = "flexible",
 		[BOX_SINGLES] = "single events",
+		[BOX_PINNED_SINGLES] = "pinned single events",
 	};
 
 	return names[mode];

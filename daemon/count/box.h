@@ -5,9 +5,11 @@
  * The events of one box may form a perf group, which one read() reads. A perf group cannot have
  * events of two boxes. A pinned group is either on the PMU all the time or in error state, where
  * read() returns 0. A flexible group may share the PMU with others and then runs only part of the
- * time. So a box is opened as a pinned group, else as a flexible group, else as single flexible
- * events, in this order. Counts of a shared PMU are scaled by enabled / running and called
- * estimated.
+ * time. So a box is opened as a pinned group, else as single pinned events, else as a flexible
+ * group, else as single flexible events, in this order. Counts of a shared PMU are scaled by
+ * enabled / running and called estimated.
+ *
+ * Some drivers take no groups (arm_dmc620_pmu): their events are single and pinned.
  *
  * Some drivers (AMD's, kernel 6.12 arch/x86/events/amd/uncore.c) accept a group that needs more
  * counters than the PMU has, and never put it on the PMU. box_settle() finds such groups.
@@ -22,7 +24,8 @@
 #include "daemon/count/perf.h"
 #include "daemon/plan/plan.h"
 
-enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES };
+/* The ledger keeps it, so a number does not change. */
+enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES, BOX_PINNED_SINGLES };
 
 /* An event of a box. The ledger keeps all of it. */
 struct box_event {
@@ -42,6 +45,12 @@ struct box_record {
 	struct box_event events[PLAN_EVENTS_MAX];
 };
 
+/* A pinned group as a program in the kernel read it: see snapshot.h. */
+struct box_reading {
+	uint64_t count, enabled_ns, running_ns; /* of the leader */
+	int64_t error; /* of the helper; if it is not 0, the others mean nothing */
+};
+
 struct box {
 	const struct plan_box *plan; /* borrowed */
 	const struct perf *perf;     /* borrowed */
@@ -51,23 +60,41 @@ struct box {
 	uint64_t read_ns; /* when it was last read, CLOCK_MONOTONIC; 0: not since it was opened */
 	bool stopped;     /* it no longer counted at the last read */
 	bool reopened;    /* counts were lost before it was opened; the next read flags it */
+	bool waits;       /* it must not be pinned: see box_wait_behind() */
+	const struct box_reading *reading; /* NULL: it has no part in a snapshot */
+	const int64_t *other_counts;       /* of the events behind the leader, or negative errno */
 	struct box_event events[PLAN_EVENTS_MAX];
 	int fds[PLAN_EVENTS_MAX];           /* of the events */
 	uint32_t clock_ms[PLAN_EVENTS_MAX]; /* of a clock: how long it may stand still; else 0 */
 };
 
+static inline bool box_is_pinned(const struct box *box)
+{
+	return box->mode == BOX_PINNED || box->mode == BOX_PINNED_SINGLES;
+}
+
 /*
- * Opens the events of @plan; @box must be all zero. Its counts begin at 0: earlier counts of the
- * kernel are not part of them. 0, or the errno of perf_event_open(2): the box then stays closed,
- * and .error has the errno.
+ * Call it for an extra box (plan.h) before it is opened or adopted. The kernel gives pinned events
+ * their counters before all others, also if those were opened first. So an extra box must not be
+ * pinned while its main box, @main, is open and not pinned. @main is NULL if there is none.
+ */
+static inline void box_wait_behind(struct box *extra, const struct box *main)
+{
+	extra->waits = main && main->mode != BOX_CLOSED && !box_is_pinned(main);
+}
+
+/*
+ * Opens the events of @plan; @box must be all zero, except for .waits. Its counts begin at 0:
+ * earlier counts of the kernel are not part of them. 0, or the errno of perf_event_open(2): the box
+ * then stays closed, and .error has the errno.
  */
 int box_open(struct box *box, const struct plan_box *plan, const struct perf *perf);
 
 /*
  * Takes over a box that an earlier process opened. @box has the state that box_restore() read; @fds
  * are the descriptors of its events, which the box owns from now on. 0; -ESTALE: the events no
- * longer count or their group fell apart, for example after their socket was offline. They are then
- * closed; call box_reopen().
+ * longer count or their group fell apart, for example after their socket was offline; or they are
+ * pinned and .waits forbids it. They are then closed; call box_reopen().
  */
 int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *perf,
 	const int fds[], uint64_t now_ns);
@@ -100,11 +127,12 @@ enum { BOX_SETTLE_MS = 20, BOX_ROTATION_MS = 60 };
 int box_settle(struct box *box);
 
 /*
- * Reads all events once and sets .quality. On failure sets .error and PAGE_PARTIAL; counts stay.
- * .error is -ENODATA if an event has never been on the PMU, and -EBUSY while a pinned group is
- * without its counters. @now_ns: CLOCK_MONOTONIC.
+ * Takes .reading if a snapshot was @taken and has no error for any event of the box; else reads
+ * all events once. Sets .quality. On failure sets .error and PAGE_PARTIAL; counts stay. .error is
+ * -ENODATA if an event has never been on the PMU, and -EBUSY while a pinned group is without its
+ * counters. @now_ns: CLOCK_MONOTONIC. True: it took .reading.
  */
-void box_read(struct box *box, uint64_t now_ns);
+bool box_read(struct box *box, bool taken, uint64_t now_ns);
 
 void box_close(struct box *box);
 

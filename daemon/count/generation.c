@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,7 +39,8 @@ static int find_ledger(struct generation *generation, struct fdstore *store, str
 
 static int find_page(struct generation *generation, struct fdstore *store, struct fault *why)
 {
-	const struct publication_origin origin = ledger_origin(&generation->ledger);
+	const struct ledger_header *ledger = generation->ledger.header;
+	const struct publication_origin origin = { ledger->generation, ledger->whys };
 	char name[LEDGER_NAME_MAX];
 	int fd;
 
@@ -63,13 +65,33 @@ static void retire_pages(const struct fdstore *store, const struct publication *
 	}
 }
 
-/* --- resuming: the boxes --- */
+/* --- extra boxes --- */
 
-static void close_all(int fds[], unsigned n)
+/* The box of the same PMU on the same CPU whose events not only opt-in metrics need, or NULL. */
+static const struct box *find_main(
+	const struct generation *generation, const struct plan_box *extra)
 {
-	for (unsigned i = 0; i < n; i++)
-		close_fd(&fds[i]);
+	const struct plan_socket *socket = &generation->plan->sockets[extra->socket];
+
+	for (unsigned i = socket->first_box; i < socket->first_box + socket->n_boxes; i++) {
+		const struct plan_box *plan = &generation->plan->boxes[i];
+
+		if (!plan->is_extra && plan->cpu == extra->cpu && !strcmp(plan->pmu, extra->pmu))
+			return &generation->boxes[i];
+	}
+	return NULL;
 }
+
+/* Main boxes come first in the plan, so the one of box @i is open already, if it can be. */
+static void wait_if_extra(struct generation *generation, unsigned i)
+{
+	const struct plan_box *plan = &generation->plan->boxes[i];
+
+	if (plan->is_extra)
+		box_wait_behind(&generation->boxes[i], find_main(generation, plan));
+}
+
+/* --- resuming: the boxes --- */
 
 /* Takes all events of the box, or none. */
 static int take_events(struct fdstore *store, const struct box *box, unsigned n, int ret_fds[])
@@ -77,7 +99,8 @@ static int take_events(struct fdstore *store, const struct box *box, unsigned n,
 	for (unsigned i = 0; i < n; i++) {
 		ret_fds[i] = fdstore_take_event(store, box->events[i].id);
 		if (ret_fds[i] < 0) {
-			close_all(ret_fds, i);
+			while (i)
+				close_fd(&ret_fds[--i]);
 			return -ENOENT;
 		}
 	}
@@ -99,6 +122,7 @@ static void resume_box(struct generation *generation, unsigned i, struct fdstore
 	const struct plan_box *plan = &generation->plan->boxes[i];
 	int refused = ledger_refused(&generation->ledger, i);
 
+	wait_if_extra(generation, i);
 	if (refused < 0) {
 		box_leave_closed(&generation->boxes[i], plan, &perf_calls, refused);
 	} else if (adopt_box(&generation->boxes[i], plan, store) < 0) {
@@ -132,7 +156,7 @@ bool generation_resume(struct generation *generation, struct fdstore *store, str
 	else
 		ledger_done(&generation->ledger);
 	retire_pages(store, r >= 0 ? &generation->publication : NULL);
-	(r >= 0 ? fdstore_drop_rest : fdstore_drop_all)(store);
+	fdstore_drop(store, r < 0);
 	generation->resumed = r >= 0;
 	return r >= 0;
 }
@@ -149,8 +173,10 @@ void generation_open(struct generation *generation)
 	while (n_places < DESCRIPTORS_KEPT &&
 		(places[n_places] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
 		n_places++;
-	for (unsigned i = 0; i < generation->plan->n_boxes; i++)
+	for (unsigned i = 0; i < generation->plan->n_boxes; i++) {
+		wait_if_extra(generation, i);
 		box_open(&generation->boxes[i], &generation->plan->boxes[i], &perf_calls);
+	}
 	while (n_places)
 		close(places[--n_places]);
 }
@@ -235,7 +261,7 @@ static int keep_generation(const struct generation *generation)
 
 int generation_keep(const struct generation *generation)
 {
-	int r = ledger_is_complete(&generation->ledger) ? 0 : keep_generation(generation);
+	int r = generation->ledger.header->complete ? 0 : keep_generation(generation);
 
 	for (unsigned i = 0; r >= 0 && i < generation->plan->n_boxes; i++)
 		if (box_is_new(&generation->boxes[i]))

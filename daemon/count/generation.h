@@ -72,3 +72,12 @@ void generation_forget_page(const struct generation *generation);
 
 /* Closes and frees everything. Call it after every generation_init(), even a failed one. */
 void generation_done(struct generation *generation);
+
+/*
+ * *@ret_ratio is the value of @metric divided by the value of its check on @socket, since the
+ * generation began. Both values are rounded down to @quantum. 1e9 stands for a check that is
+ * 0 while the metric counts. False: there is no ratio, because @metric has no check, or one of the
+ * two values is incomplete, or both are still small.
+ */
+bool agreement_find(const struct generation *generation, unsigned socket, unsigned metric,
+	uint32_t quantum, double *ret_ratio);

@@ -297,26 +297,6 @@ void ledger_complete(struct ledger *ledger)
 	__atomic_store_n(&ledger->header->complete, 1, __ATOMIC_RELEASE);
 }
 
-struct publication_origin ledger_origin(const struct ledger *ledger)
-{
-	return (struct publication_origin){ ledger->header->generation, ledger->header->whys };
-}
-
-bool ledger_is_complete(const struct ledger *ledger)
-{
-	return ledger->header->complete;
-}
-
-uint64_t ledger_restarted_ns(const struct ledger *ledger)
-{
-	return ledger->header->restarted_ns;
-}
-
-void ledger_note_restart(struct ledger *ledger, uint64_t now_ns)
-{
-	ledger->header->restarted_ns = now_ns;
-}
-
 void ledger_done(struct ledger *ledger)
 {
 	if (!ledger->header)

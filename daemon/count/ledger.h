@@ -15,7 +15,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/page.h"
@@ -50,7 +49,7 @@ struct ledger_header {
 	uint64_t bytes;
 	uint64_t generation[2]; /* of the page that belongs to the ledger */
 	uint64_t current;       /* atomic: page number and owner together; see ledger_current() */
-	uint64_t restarted_ns;  /* see ledger_restarted_ns() */
+	uint64_t restarted_ns;  /* when a process last ended to let the next one reopen counters */
 	uint32_t n_sockets, n_boxes;
 	char platform[PAGE_NAME_MAX];
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
@@ -79,14 +78,6 @@ int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct 
 
 /* Allows a later process to resume from the ledger. */
 void ledger_complete(struct ledger *ledger);
-bool ledger_is_complete(const struct ledger *ledger);
-
-/* The page that belongs to the ledger, for publication_adopt(). Borrowed. */
-struct publication_origin ledger_origin(const struct ledger *ledger);
-
-/* When a process last ended to let the next one reopen counters; CLOCK_MONOTONIC, 0: never. */
-uint64_t ledger_restarted_ns(const struct ledger *ledger);
-void ledger_note_restart(struct ledger *ledger, uint64_t now_ns);
 
 void ledger_done(struct ledger *ledger);
 

@@ -2,13 +2,11 @@
 #include "daemon/count/publication.h"
 
 #include <errno.h>
-#include <linux/memfd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
@@ -76,12 +74,13 @@ static struct page_header lay_out(const struct plan *plan, unsigned n_texts)
 static void fill_tables(
 	struct page_header *header, const struct plan *plan, const struct texts *texts)
 {
-	struct page_metric *metrics = page_write_metrics(header);
-	struct page_socket *sockets = page_write_sockets(header);
+	struct page_metric *metrics = page_metrics(header);
+	struct page_socket *sockets = page_sockets(header);
 
 	for (unsigned m = 0; m < header->n_metrics; m++) {
 		memcpy(metrics[m].name, plan->platform->metrics[m].name, PAGE_NAME_MAX);
-		memcpy(metrics[m].unit, plan->platform->metrics[m].unit, PAGE_NAME_MAX);
+		memcpy(metrics[m].unit, plan->platform->metrics[m].unit, PAGE_UNIT_MAX);
+		metrics[m].pmid = plan->platform->metrics[m].pmid;
 	}
 	for (unsigned s = 0; s < header->n_sockets; s++)
 		sockets[s] = (struct page_socket){
@@ -91,9 +90,9 @@ static void fill_tables(
 			.n_channels = plan->sockets[s].n_channels,
 		};
 	if (header->n_channels)
-		memcpy(page_write_channels(header), plan->channels,
+		memcpy(page_channels(header), plan->channels,
 			header->n_channels * sizeof *plan->channels);
-	memcpy(page_write_texts(header), texts->text, texts->n * sizeof *texts->text);
+	memcpy(page_texts(header), texts->text, texts->n * sizeof *texts->text);
 }
 
 static int open_memory(struct publication *publication, const struct page_header *header)
@@ -163,7 +162,8 @@ static bool same_metrics(const struct page_header *header, const struct platform
 		return false;
 	for (unsigned m = 0; m < header->n_metrics; m++)
 		if (strcmp(page_metrics(header)[m].name, platform->metrics[m].name) != 0 ||
-			strcmp(page_metrics(header)[m].unit, platform->metrics[m].unit) != 0)
+			strcmp(page_metrics(header)[m].unit, platform->metrics[m].unit) != 0 ||
+			page_metrics(header)[m].pmid != platform->metrics[m].pmid)
 			return false;
 	return true;
 }
@@ -200,8 +200,8 @@ static bool same_channels(const struct page_header *header, const struct plan *p
 /* When a socket's CPU goes offline, the kernel puts another CPU in charge of the counters. */
 static void update_cpus(struct page_header *header, const struct plan *plan)
 {
-	struct page_socket *sockets = page_write_sockets(header);
-	struct page_channel *channels = page_write_channels(header);
+	struct page_socket *sockets = page_sockets(header);
+	struct page_channel *channels = page_channels(header);
 
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		__atomic_store_n(&sockets[s].cpu, plan->sockets[s].cpu, __ATOMIC_RELAXED);
@@ -271,27 +271,22 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 	return 0;
 }
 
-static void retire(struct page_header *header)
-{
-	__atomic_store_n(&header->state, PAGE_RETIRED, __ATOMIC_RELEASE);
-}
-
 void publication_retire(struct publication *publication)
 {
-	retire(publication->header);
+	__atomic_store_n(&publication->header->state, PAGE_RETIRED, __ATOMIC_RELEASE);
 }
 
 /* Accepts any version: after an upgrade, clients must learn that nobody writes their old page. */
 void publication_retire_fd(int fd)
 {
 	size_t bytes = memfd_bytes(fd);
-	struct page_header *header = bytes ? memfd_map(fd, bytes) : NULL;
+	struct publication page = { .header = bytes ? memfd_map(fd, bytes) : NULL };
 
-	if (!header)
+	if (!page.header)
 		return;
-	if (page_is_any(header, bytes))
-		retire(header);
-	munmap(header, bytes);
+	if (page_is_any(page.header, bytes))
+		publication_retire(&page);
+	munmap(page.header, bytes);
 }
 
 bool publication_has(const struct publication *publication, int fd)

@@ -3,8 +3,7 @@
 
 #include "common/clock.h"
 
-int sweep_init(
-	struct sweep *sweep, const struct generation *generation, unsigned socket, uint32_t quantum)
+int sweep_init(struct sweep *sweep, const struct generation *generation, unsigned socket)
 {
 	const struct plan *plan = generation->plan;
 	const struct plan_socket *s = &plan->sockets[socket];
@@ -20,7 +19,6 @@ int sweep_init(
 	if (r < 0)
 		return r;
 	sweep_set_page(sweep, generation->publication.header);
-	sweep->tally.quantum = quantum;
 	sweep->tally.why_hidden = generation->publication.why_hidden;
 	tally_resume(&sweep->tally, ledger_sweep(sweep->book), sweep->cell->channels);
 	return 0;
@@ -28,6 +26,7 @@ int sweep_init(
 
 void sweep_done(struct sweep *sweep)
 {
+	snapshot_done(&sweep->snapshot);
 	tally_done(&sweep->tally);
 }
 
@@ -37,11 +36,14 @@ void sweep_make(struct sweep *sweep)
 	struct page_sweep *found = &sweep->tally.sweep;
 	uint32_t started = page_sweep_begin(sweep->cell);
 	struct page_result result;
+	bool taken;
 
 	found->number++;
 	found->begin_ns = clock_now_ns();
+	taken = snapshot_take(&sweep->snapshot);
+	sweep->n_by_program = 0;
 	for (unsigned i = 0; i < sweep->n_boxes; i++)
-		box_read(&sweep->boxes[i], found->begin_ns);
+		sweep->n_by_program += box_read(&sweep->boxes[i], taken, found->begin_ns);
 	found->end_ns = clock_now_ns();
 	tally_sum(&sweep->tally, sweep->boxes, sweep->n_boxes);
 	ledger_commit(sweep->book, found, sweep->boxes, sweep->n_boxes);
@@ -52,17 +54,12 @@ void sweep_make(struct sweep *sweep)
 void sweep_set_page(struct sweep *sweep, struct page_header *page)
 {
 	sweep->page = page;
-	sweep->cell = page_write_cell(page, sweep->socket);
-}
-
-void sweep_set_quantum(struct sweep *sweep, uint32_t quantum)
-{
-	sweep->tally.quantum = quantum;
+	sweep->cell = page_cell(page, sweep->socket);
 }
 
 void sweep_tell_cpu(struct sweep *sweep, int cpu)
 {
-	struct page_socket *socket = &page_write_sockets(sweep->page)[sweep->socket];
+	struct page_socket *socket = &page_sockets(sweep->page)[sweep->socket];
 
 	__atomic_store_n(&socket->cpu, cpu, __ATOMIC_RELAXED);
 }

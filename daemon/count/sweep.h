@@ -8,18 +8,19 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "common/page.h"
 #include "daemon/count/box.h"
 #include "daemon/count/generation.h"
 #include "daemon/count/ledger.h"
+#include "daemon/count/snapshot.h"
 #include "daemon/count/tally.h"
 
 struct sweep {
 	unsigned socket;
 	struct box *boxes; /* of this socket; borrowed */
 	unsigned n_boxes;
+	struct snapshot snapshot; /* empty: each box takes a read(2) */
+	unsigned n_by_program;    /* boxes of the last sweep that the program read */
 	struct tally tally;       /* with the result of the last sweep */
 	struct ledger_book *book; /* borrowed */
 	struct page_header *page; /* borrowed */
@@ -27,11 +28,10 @@ struct sweep {
 };
 
 /*
- * Continues from the last sweep of @socket in the ledger of @generation, if there is one. Values
- * are rounded down to @quantum bytes. @generation must live as long as the sweep. 0; -ENOMEM.
+ * Continues from the last sweep of @socket in the ledger of @generation, if there is one.
+ * @generation must live as long as the sweep. 0; -ENOMEM.
  */
-int sweep_init(struct sweep *sweep, const struct generation *generation, unsigned socket,
-	uint32_t quantum);
+int sweep_init(struct sweep *sweep, const struct generation *generation, unsigned socket);
 
 void sweep_done(struct sweep *sweep);
 
@@ -45,9 +45,6 @@ static inline const struct page_sweep *sweep_last(const struct sweep *sweep)
 
 /* Publishes into another page with the same tables, from the next sweep on. */
 void sweep_set_page(struct sweep *sweep, struct page_header *page);
-
-/* Rounds values down to @quantum bytes, from the next sweep on. */
-void sweep_set_quantum(struct sweep *sweep, uint32_t quantum);
 
 /* Shows in the page which CPU reads the counters. */
 void sweep_tell_cpu(struct sweep *sweep, int cpu);

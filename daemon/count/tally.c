@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/plan/unit.h"
-
 const char *const tally_texts[TALLY_TEXTS] = {
 	[TALLY_TEXT_NONE] = "",
 	[TALLY_TEXT_UNREADABLE] = "none of its counters could be read in this sweep",
@@ -32,29 +30,50 @@ struct box_sum {
 	unsigned terms_read; /* bit per term: some box of it could be read */
 };
 
-/* --- the quantum --- */
+/* --- the quanta --- */
 
-static bool has_quantum(const struct plan *plan, unsigned metric)
+static uint32_t quantum_of(const struct tally_quanta *quanta, enum unit_quantum rounding)
 {
-	const struct unit *unit = unit_find(plan->platform->metrics[metric].unit);
-
-	return unit && unit->has_quantum;
+	switch (rounding) {
+	case UNIT_QUANTUM_BYTES:
+		return quanta->bytes;
+	case UNIT_QUANTUM_ENERGY:
+		return quanta->energy;
+	case UNIT_NO_QUANTUM:
+		break;
+	}
+	return 1;
 }
 
-bool tally_hides(const struct plan *plan, unsigned metric, uint32_t quantum)
+static bool hides(const struct tally_quanta *quanta, enum unit_quantum rounding)
 {
-	return quantum > 1 && !has_quantum(plan, metric);
+	return quanta->bytes > 1 && quantum_of(quanta, rounding) <= 1;
+}
+
+static enum unit_quantum rounding_of(const struct plan *plan, unsigned metric)
+{
+	return unit_of(plan->platform->metrics[metric].unit)->quantum;
+}
+
+uint32_t tally_quantum(const struct plan *plan, unsigned metric, const struct tally_quanta *quanta)
+{
+	return quantum_of(quanta, rounding_of(plan, metric));
+}
+
+bool tally_hides(const struct plan *plan, unsigned metric, const struct tally_quanta *quanta)
+{
+	return hides(quanta, rounding_of(plan, metric));
 }
 
 static bool is_hidden(const struct tally *tally, unsigned metric)
 {
-	return tally->quantum > 1 && (tally->unroundable >> metric & 1);
+	return hides(&tally->quanta, tally->rounding[metric]);
 }
 
 static void note_units(struct tally *tally, const struct plan *plan)
 {
 	for (unsigned m = 0; m < tally->n_metrics; m++)
-		tally->unroundable |= (uint32_t)!has_quantum(plan, m) << m;
+		tally->rounding[m] = rounding_of(plan, m);
 	for (unsigned c = 0; c < tally->n_channels; c++)
 		tally->published[c].metric = plan->channels[tally->first_channel + c].metric;
 }
@@ -71,7 +90,6 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 		tally_done(tally);
 		return -ENOMEM;
 	}
-	tally->quantum = 1;
 	tally->why_hidden = TALLY_TEXT_MORE;
 	tally->n_metrics = plan->platform->n_metrics;
 	tally->n_channels = s->n_channels;
@@ -148,11 +166,14 @@ static uint32_t why_absent(const struct tally *tally, unsigned metric, const str
 	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
 }
 
-/* The value to publish for @count, after @last was published. */
-static uint64_t round_down(const struct tally *tally, uint64_t count, uint64_t last)
+/* The value of @metric to publish for @count, after @last was published. */
+static uint64_t round_down(
+	const struct tally *tally, unsigned metric, uint64_t count, uint64_t last)
 {
-	if (tally->quantum > 1)
-		count -= count % tally->quantum;
+	uint32_t quantum = quantum_of(&tally->quanta, tally->rounding[metric]);
+
+	if (quantum > 1)
+		count -= count % quantum;
 	return (int64_t)(count - last) < 0 ? last : count;
 }
 
@@ -176,7 +197,7 @@ static void settle(struct tally *tally, unsigned metric, struct box_sum sum)
 	value->quality = quality | sum.quality;
 	value->why = why_absent(tally, metric, &sum);
 	if (value->why == TALLY_TEXT_NONE)
-		value->count = round_down(tally, count, value->count);
+		value->count = round_down(tally, metric, count, value->count);
 	else
 		value->quality |= PAGE_ABSENT;
 }
@@ -191,7 +212,7 @@ static void settle_channels(struct tally *tally)
 			value->quality |= PAGE_ABSENT;
 			value->why = tally->why_hidden;
 		} else {
-			last->count = round_down(tally, value->count, last->count);
+			last->count = round_down(tally, last->metric, value->count, last->count);
 		}
 		value->count = last->count;
 	}
@@ -217,11 +238,11 @@ void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
 	settle_channels(tally);
 }
 
-/* How many boxes each term of a metric has on a socket, and how many of them are open. */
+/* The boxes that a metric has on a socket, and those that are open. */
 struct census {
-	unsigned n_boxes[PLATFORM_TERMS_MAX];
-	unsigned n_open[PLATFORM_TERMS_MAX];
-	const struct box *refused; /* the first refused box, to name it */
+	unsigned n_boxes, n_open;
+	unsigned terms, terms_open; /* bit per term: some box, or some open box, has it */
+	const struct box *refused;  /* the first refused box, to name it */
 };
 
 static struct census take_census(
@@ -236,33 +257,29 @@ static struct census take_census(
 
 			if (use->metric != metric)
 				continue;
-			census.n_boxes[use->term]++;
+			census.n_boxes++;
+			census.terms |= 1u << use->term;
 			/* A box that was open in this generation may count again; the sweeps set
 			 * its flags. */
-			if (boxes[i].error >= 0 || boxes[i].reopened)
-				census.n_open[use->term]++;
-			else if (!census.refused)
+			if (boxes[i].error >= 0 || boxes[i].reopened) {
+				census.n_open++;
+				census.terms_open |= 1u << use->term;
+			} else if (!census.refused) {
 				census.refused = &boxes[i];
+			}
 		}
 	return census;
 }
 
 static void note_refusal(struct plan_socket *socket, unsigned metric, const struct census *census)
 {
-	uint32_t flag = PAGE_PARTIAL;
-	unsigned n_boxes = 0, n_open = 0;
+	const struct box *first = census->refused;
 
-	for (unsigned t = 0; t < PLATFORM_TERMS_MAX; t++) {
-		n_boxes += census->n_boxes[t];
-		n_open += census->n_open[t];
-		if (census->n_boxes[t] && !census->n_open[t])
-			flag = PAGE_ABSENT;
-	}
-	socket->quality[metric] |= flag;
+	socket->quality[metric] |= census->terms == census->terms_open ? PAGE_PARTIAL : PAGE_ABSENT;
 	snprintf(socket->why[metric], PAGE_TEXT_MAX,
 		"the kernel refused to open %u of %u boxes, the first %.40s on CPU %d: %s",
-		n_boxes - n_open, n_boxes, census->refused->plan->pmu, census->refused->plan->cpu,
-		strerror(-census->refused->error));
+		census->n_boxes - census->n_open, census->n_boxes, first->plan->pmu,
+		first->plan->cpu, strerror(-first->error));
 }
 
 void tally_note_refusals(struct plan *plan, const struct box boxes[])

@@ -3,8 +3,9 @@
  * Turns the counts of one socket's boxes into the published values: sums and differences of what
  * the counts are worth, and their flags.
  *
- * Values are rounded down to the site's quantum. A metric whose unit cannot be rounded is absent
- * while a quantum is set. Published values never decrease, not even when the quantum grows.
+ * Values are rounded down to the site's quantum for their unit. A metric is absent
+ * while the quantum in bytes is set, if its unit has no quantum, or the site has not set the
+ * quantum of its unit. Published values never decrease, not even when the quantum grows.
  *
  * A metric is absent if no box of one of its terms could be read: a sum without a summand is wrong,
  * not partial. A metric is partial if a term lost some of its boxes.
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "common/page.h"
+#include "common/unit.h"
 #include "daemon/count/box.h"
 #include "daemon/plan/plan.h"
 
@@ -35,10 +37,16 @@ struct tally_channel {
 	unsigned metric;
 };
 
+/* What values are rounded down to; up to 1: they are exact. */
+struct tally_quanta {
+	uint32_t bytes;
+	uint32_t energy; /* nJ */
+};
+
 struct tally {
 	unsigned n_metrics, n_channels;
-	uint32_t quantum;                         /* 1 at first; may be changed between two sums */
-	uint32_t unroundable;                     /* bit per metric: its unit has no quantum */
+	struct tally_quanta quanta; /* they may change between two sums */
+	enum unit_quantum rounding[PAGE_METRICS_MAX];
 	uint32_t why_hidden;                      /* text of these while a quantum is set */
 	uint32_t quality[PAGE_METRICS_MAX];       /* flags that never change */
 	uint32_t why[PAGE_METRICS_MAX];           /* texts of always absent metrics */
@@ -49,11 +57,15 @@ struct tally {
 	struct tally_channel *published;     /* of this socket; owned */
 };
 
+/* What @metric of @plan is rounded down to. */
+uint32_t tally_quantum(const struct plan *plan, unsigned metric, const struct tally_quanta *quanta);
+
 /*
- * Is @metric of @plan absent while values are rounded down to @quantum, because its unit has no
- * quantum? An unrounded value would reveal what the site hides.
+ * Is @metric of @plan absent while values in bytes are rounded down, because its unit has no
+ * quantum, or the site has not set the quantum of its unit? An unrounded value would reveal what
+ * the site hides.
  */
-bool tally_hides(const struct plan *plan, unsigned metric, uint32_t quantum);
+bool tally_hides(const struct plan *plan, unsigned metric, const struct tally_quanta *quanta);
 
 /* @whys: index of the page's text for each metric of @socket. 0, -ENOMEM. */
 int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,

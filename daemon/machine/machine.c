@@ -8,34 +8,21 @@
 #include "daemon/machine/machine.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <hwloc.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
 #include "common/number.h"
+#include "common/text.h"
 #include "daemon/base/text-file.h"
 #include "daemon/machine/pmu.h"
 
 #define NODES "sys/devices/system/node/"
 enum { KIB_PER_GIB = 1 << 20 };
-
-static void close_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
-static void free_bitmap(hwloc_bitmap_t *bitmap)
-{
-	hwloc_bitmap_free(*bitmap);
-}
 
 static bool same_text(const char *want, const char *have)
 {
@@ -108,10 +95,10 @@ static const struct fact {
 
 static bool has_pmu(const struct machine *machine, const char *glob)
 {
-	_cleanup_(close_directory) DIR *directory = NULL;
+	_cleanup_(folder_close) DIR *directory = NULL;
 	const struct dirent *entry;
 
-	if (pmu_open_devices(machine->root_fd, &directory) < 0)
+	if (folder_open(machine->root_fd, PMU_DEVICES, &directory) < 0)
 		return false;
 	while ((entry = readdir(directory)))
 		if (!fnmatch(glob, entry->d_name, FNM_PERIOD))
@@ -131,6 +118,9 @@ bool machine_matches(const struct machine *machine, const struct machine_pattern
 	}
 	if (pattern->asks_cpuless_node && pattern->cpuless_node != cpuless_node)
 		return false;
+	if (*pattern->nodes_per_socket &&
+		!list_has(pattern->nodes_per_socket, machine->nodes_per_socket))
+		return false;
 	if (*pattern->with_pmu && !has_pmu(machine, pattern->with_pmu))
 		return false;
 	return !*pattern->without_pmu || !has_pmu(machine, pattern->without_pmu);
@@ -138,33 +128,16 @@ bool machine_matches(const struct machine *machine, const struct machine_pattern
 
 void machine_describe(const struct machine *machine, char *ret_text, size_t size_bytes)
 {
-	size_t length = 0;
-
 	*ret_text = '\0';
 	for (int i = 0; i < MACHINE_N_FACTS; i++)
-		if (*machine->facts[i] && length < size_bytes)
-			length += snprintf(ret_text + length, size_bytes - length, "%s%s %s",
-				length ? ", " : "", facts[i].name, machine->facts[i]);
-	if (!length)
+		if (*machine->facts[i])
+			text_append(ret_text, size_bytes, "%s%s %s", *ret_text ? ", " : "",
+				facts[i].name, machine->facts[i]);
+	if (!*ret_text)
 		snprintf(ret_text, size_bytes, "proc/cpuinfo names no CPU");
 }
 
 /* --- reading --- */
-
-static FILE *open_at(int root_fd, const char *path)
-{
-	_cleanup_close_ int fd = text_file_open(root_fd, path);
-	FILE *file;
-
-	if (fd < 0) {
-		errno = -fd;
-		return NULL;
-	}
-	file = fdopen(fd, "r");
-	if (file)
-		take_fd(&fd);
-	return file;
-}
 
 static char *trim(char *text)
 {
@@ -196,14 +169,19 @@ static void take_line(struct machine *machine, const char *label, const char *va
 
 static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *fault)
 {
-	_cleanup_file_ FILE *file = open_at(root_fd, "proc/cpuinfo");
+	int fd = text_file_open(root_fd, "proc/cpuinfo");
+	_cleanup_file_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	_cleanup_free_ char *line = NULL;
 	size_t size = 0;
 
-	if (!file && errno == EINVAL)
-		return fault_set(fault, -errno, "proc/cpuinfo cannot be read.");
-	if (!file)
-		return fault_set(fault, -errno, "Cannot open proc/cpuinfo: %m.");
+	if (fd == -EINVAL)
+		return fault_set(fault, fd, "proc/cpuinfo cannot be read.");
+	if (fd < 0)
+		return fault_set(fault, fd, "Cannot open proc/cpuinfo: %s.", strerror(-fd));
+	if (!file) {
+		close(fd);
+		return fault_set(fault, -ENOMEM, "Out of memory.");
+	}
 	errno = 0;
 	while (getline(&line, &size, file) >= 0) {
 		char *value = strchr(line, ':');
@@ -224,29 +202,23 @@ static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *faul
 /* Adds the NUMA nodes of a list like "0-1,4" to @nodes. False: the kernel has no such list. */
 static bool read_nodes(int root_fd, const char *path, hwloc_bitmap_t nodes)
 {
-	_cleanup_file_ FILE *file = open_at(root_fd, path);
-	_cleanup_(free_bitmap) hwloc_bitmap_t more = hwloc_bitmap_alloc();
-	char line[256];
+	char text[PMU_CPUMASK_MAX];
 
-	if (!file || !more || !fgets(line, sizeof line, file) ||
-		hwloc_bitmap_list_sscanf(more, trim(line)) < 0)
-		return false;
-	hwloc_bitmap_or(nodes, nodes, more);
-	return true;
+	return text_file_read(root_fd, path, text, sizeof text) == 0 && pmu_parse_cpus(text, nodes);
 }
 
 /* Memory of a node in KiB; 0: it has none, or the kernel does not say. */
 static uint64_t memory_kib(int root_fd, int node)
 {
-	char path[64], line[256];
-	_cleanup_file_ FILE *file = NULL;
+	char path[64], text[TEXT_FILE_MAX + 1];
+	const char *total = NULL;
 	uint64_t kib = 0;
 
-	snprintf(path, sizeof path, "sys/devices/system/node/node%d/meminfo", node);
-	file = open_at(root_fd, path);
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "Node %*d MemTotal: %" SCNu64, &kib) == 1)
-			break;
+	snprintf(path, sizeof path, NODES "node%d/meminfo", node);
+	if (text_file_read(root_fd, path, text, sizeof text) == 0)
+		total = strstr(text, "MemTotal:");
+	if (total)
+		sscanf(total, "MemTotal: %" SCNu64, &kib);
 	return kib;
 }
 
@@ -256,8 +228,8 @@ static uint64_t memory_kib(int root_fd, int node)
  */
 static void read_cpuless_nodes(int root_fd, struct machine *machine)
 {
-	_cleanup_(free_bitmap) hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
-	_cleanup_(free_bitmap) hwloc_bitmap_t cpu = hwloc_bitmap_alloc();
+	_cleanup_(bitmap_free) hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
+	_cleanup_(bitmap_free) hwloc_bitmap_t cpu = hwloc_bitmap_alloc();
 	uint64_t kib = 0;
 	int node;
 
@@ -276,6 +248,40 @@ static void read_cpuless_nodes(int root_fd, struct machine *machine)
 		(kib + KIB_PER_GIB / 2) / KIB_PER_GIB);
 }
 
+/* The package of the first CPU of a node. False: the node has no CPU, or the kernel does not say.
+ */
+static bool read_package(int root_fd, int node, char ret_package[MACHINE_TEXT_MAX])
+{
+	_cleanup_(bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+	char path[96];
+
+	snprintf(path, sizeof path, NODES "node%d/cpulist", node);
+	if (!cpus || !read_nodes(root_fd, path, cpus) || hwloc_bitmap_iszero(cpus))
+		return false;
+	snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+		hwloc_bitmap_first(cpus));
+	return text_file_read(root_fd, path, ret_package, MACHINE_TEXT_MAX) == 0;
+}
+
+/* Counts the nodes with CPUs on the socket of the first one. */
+static void read_nodes_per_socket(int root_fd, struct machine *machine)
+{
+	_cleanup_(bitmap_free) hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
+	const bool are_known = nodes && read_nodes(root_fd, NODES "has_cpu", nodes);
+	char first[MACHINE_TEXT_MAX] = "", package[MACHINE_TEXT_MAX] = "";
+	unsigned n = 0;
+	int node = -1;
+
+	while (are_known && (node = hwloc_bitmap_next(nodes, node)) >= 0) {
+		if (!read_package(root_fd, node, package))
+			continue;
+		if (!n)
+			memcpy(first, package, sizeof first);
+		n += strcmp(package, first) == 0;
+	}
+	snprintf(machine->nodes_per_socket, sizeof machine->nodes_per_socket, "%u", n ? n : 1);
+}
+
 int machine_read(int root_fd, struct machine *ret, struct fault *fault)
 {
 	struct machine machine = { .root_fd = root_fd };
@@ -284,6 +290,7 @@ int machine_read(int root_fd, struct machine *ret, struct fault *fault)
 	if (r < 0)
 		return r;
 	read_cpuless_nodes(root_fd, &machine);
+	read_nodes_per_socket(root_fd, &machine);
 	*ret = machine;
 	return 0;
 }

@@ -27,12 +27,14 @@ enum { MACHINE_TEXT_MAX = 96 };
 struct machine {
 	char facts[MACHINE_N_FACTS][MACHINE_TEXT_MAX]; /* "": proc/cpuinfo has no such line */
 	bool is_guest;                                 /* proc/cpuinfo has the flag "hypervisor" */
+	char nodes_per_socket[12];                     /* NUMA nodes with CPUs; "1" without NUMA */
 	int root_fd;                                   /* borrowed: where its PMUs are looked up */
 };
 
 struct machine_pattern {
 	char facts[MACHINE_N_FACTS][MACHINE_TEXT_MAX]; /* "": any */
 	bool asks_cpuless_node, cpuless_node;
+	char nodes_per_socket[MACHINE_TEXT_MAX];                        /* a list; "": any */
 	char with_pmu[MACHINE_TEXT_MAX], without_pmu[MACHINE_TEXT_MAX]; /* globs; "": any */
 };
 

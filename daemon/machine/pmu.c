@@ -9,24 +9,16 @@
 #include "daemon/machine/pmu.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/macro.h"
 #include "common/number.h"
-#include "daemon/base/text-file.h"
 
 enum { CPU_MAX = 65535 }; /* NR_CPUS is at most 8192 so far */
-
-static void close_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
 
 /* "0-1", "0,28": the kernel's %*pbl. hwloc's own parser also accepts "3-", a range without an
  * end. */
@@ -38,10 +30,9 @@ bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus)
 		text = number_parse_range(text, CPU_MAX, &first, &last);
 		if (!text || hwloc_bitmap_set_range(cpus, (unsigned)first, (int)last) < 0)
 			return false;
-		if (*text == '\0')
-			return true;
-		if (*text++ != ',')
-			return false;
+		if (*text != ',')
+			return *text == '\0';
+		text++;
 	}
 }
 
@@ -134,13 +125,10 @@ static int load_pmu(int devices_fd, const char *name, struct pmu *pmu)
 
 static int append(struct pmu_list *list, int devices_fd, const char *name)
 {
-	struct pmu *pmus = reallocarray(list->pmus, list->n + 1, sizeof *pmus);
-
-	if (!pmus)
+	if (array_room(&list->pmus, list->n, sizeof *list->pmus) < 0)
 		return -ENOMEM;
-	list->pmus = pmus;
-	pmus[list->n] = (struct pmu){ .directory_fd = -1 };
-	return load_pmu(devices_fd, name, &pmus[list->n++]);
+	list->pmus[list->n] = (struct pmu){ .directory_fd = -1 };
+	return load_pmu(devices_fd, name, &list->pmus[list->n++]);
 }
 
 static int by_name(const void *a, const void *b)
@@ -148,28 +136,12 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(((const struct pmu *)a)->name, ((const struct pmu *)b)->name);
 }
 
-int pmu_open_devices(int root_fd, DIR **ret)
-{
-	_cleanup_close_ int fd =
-		openat(root_fd, "sys/bus/event_source/devices", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *directory;
-
-	if (fd < 0)
-		return -errno;
-	directory = fdopendir(fd);
-	if (!directory)
-		return -errno;
-	take_fd(&fd);
-	*ret = directory;
-	return 0;
-}
-
 int pmu_list_load(int root_fd, struct pmu_list *ret)
 {
 	_cleanup_(pmu_list_done) struct pmu_list list = { 0 };
-	_cleanup_(close_directory) DIR *directory = NULL;
+	_cleanup_(folder_close) DIR *directory = NULL;
 	const struct dirent *entry;
-	int r = pmu_open_devices(root_fd, &directory);
+	int r = folder_open(root_fd, PMU_DEVICES, &directory);
 
 	while (r >= 0 && (errno = 0, entry = readdir(directory)))
 		if (entry->d_name[0] != '.')

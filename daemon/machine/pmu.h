@@ -2,16 +2,19 @@
 /* Reads the kernel's description of its PMUs: sys/bus/event_source/devices below a root. */
 #pragma once
 
-#include <dirent.h>
 #include <hwloc.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/page.h"
 #include "daemon/base/text-file.h"
 
+/* The folder with an entry for each PMU, below the root. */
+#define PMU_DEVICES "sys/bus/event_source/devices"
+
 enum { PMU_NAME_MAX = 64, PMU_VALUE_MAX = 256, PMU_CPUMASK_MAX = TEXT_FILE_MAX + 1 };
+
+enum { PMU_NO_PLACE = 1 << 16 /* greater than any number of sockets */ };
 
 /* One PMU instance. @why is "" if it can be used, else a sentence that says why not. */
 struct pmu {
@@ -19,6 +22,8 @@ struct pmu {
 	uint32_t type;          /* for perf_event_attr.type */
 	hwloc_bitmap_t cpumask; /* from `cpumask`, or `cpus`; NULL: not known */
 	int number;             /* "uncore_imc_3", "nest_mba3_imc": 3; no digits: -1 */
+	unsigned place;         /* 1 + the socket that it belongs to, whatever the cpumask says;
+				   PMU_NO_PLACE: that is not known; 0: the cpumask says it */
 	int directory_fd;
 	char why[PAGE_TEXT_MAX];
 };
@@ -27,9 +32,6 @@ struct pmu_list {
 	unsigned n;
 	struct pmu *pmus; /* in natural order of names: imc_2 before imc_10 */
 };
-
-/* The folder with an entry for each PMU, for closedir(3). 0, errno of openat(2). */
-int pmu_open_devices(int root_fd, DIR **ret);
 
 /* All PMUs of the machine. Broken ones are listed with their .why. 0, -ENOENT (no such folder),
  * -ENOMEM, errno of openat(2). The caller owns *ret, for pmu_list_done(). */
@@ -42,3 +44,8 @@ bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus);
 
 /* Reads `cpumask`, else `cpus`, of the PMU in this folder. Errors of text_file_read(). */
 int pmu_read_cpumask(int directory_fd, char ret_text[static PMU_CPUMASK_MAX]);
+
+static inline void bitmap_free(hwloc_bitmap_t *bitmap)
+{
+	hwloc_bitmap_free(*bitmap);
+}

@@ -14,6 +14,7 @@
 #include "common/macro.h"
 #include "common/number.h"
 #include "common/page.h"
+#include "common/text.h"
 #include "daemon/base/text-file.h"
 
 /* The file: "0 8" says that package 0 is socket 0 and package 8 is socket 1. */
@@ -119,16 +120,14 @@ static bool is_saved(const char *folder, const struct topology *topology)
 
 int socket_numbers_save(const char *folder, const struct topology *topology, struct fault *fault)
 {
-	char path[PATH_MAX], new[PATH_MAX], text[TEXT_MAX];
-	size_t length = 0;
+	char path[PATH_MAX], new[PATH_MAX], text[TEXT_MAX] = "";
 	int r;
 
 	if (topology->n_sockets > PAGE_SOCKETS_MAX || is_saved(folder, topology))
 		return 0;
 	for (unsigned s = 0; s < topology->n_sockets; s++)
-		length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRIu32,
-			s ? " " : "", topology->package_of_socket[s]);
-	snprintf(text + length, sizeof text - length, "\n");
+		text_append(text, sizeof text, "%" PRIu32 "%s", topology->package_of_socket[s],
+			s + 1 < topology->n_sockets ? " " : "\n");
 	snprintf(path, sizeof path, "%s/" FILE_NAME, folder);
 	snprintf(new, sizeof new, "%s/" FILE_NAME ".new", folder);
 	r = write_file(new, text);

@@ -20,11 +20,6 @@ static void destroy(hwloc_topology_t *hwloc)
 		hwloc_topology_destroy(*hwloc);
 }
 
-static void free_bitmap(hwloc_bitmap_t *bitmap)
-{
-	hwloc_bitmap_free(*bitmap);
-}
-
 /*
  * The online CPUs, as the kernel lists them. hwloc cannot be asked: it invents a machine if it
  * finds none, and omits CPUs whose place in the topology it cannot read.
@@ -83,8 +78,10 @@ static int discover(const char *root, hwloc_topology_t *hwloc)
 	bool elsewhere = strcmp(root, "/") != 0;
 	int r;
 
-	/* hwloc 2.9 reads this variable in _init() and in _load(); no function sets it */
-	if (elsewhere && setenv("HWLOC_FSROOT", root, 1) < 0)
+	/* hwloc 2.9 reads these variables in _init() and in _load(); no function sets them. Its
+	 * plugins find GPUs and the like, and load 1 MiB of libraries for that. */
+	if (setenv("HWLOC_PLUGINS_PATH", "", 1) < 0 ||
+		(elsewhere && setenv("HWLOC_FSROOT", root, 1) < 0))
 		return -errno;
 	r = hwloc_topology_init(hwloc) < 0 ? -ENOMEM : configure(*hwloc);
 	if (r >= 0 && hwloc_topology_load(*hwloc) < 0)
@@ -152,7 +149,7 @@ static int copy(hwloc_topology_t hwloc, hwloc_const_bitmap_t online, struct topo
 int topology_load(const char *root, struct topology *ret, struct fault *fault)
 {
 	_cleanup_(topology_done) struct topology topology = { 0 };
-	_cleanup_(free_bitmap) hwloc_bitmap_t online = hwloc_bitmap_alloc();
+	_cleanup_(bitmap_free) hwloc_bitmap_t online = hwloc_bitmap_alloc();
 	_cleanup_(destroy) hwloc_topology_t hwloc = NULL;
 	int r;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/plan/alias.h"
+/* The kernel's aliases of events: events/NAME of a PMU in sysfs, with NAME.scale and NAME.unit. */
+#include "daemon/plan/format.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/unit.h"
 #include "daemon/base/text-file.h"
-#include "daemon/plan/unit.h"
 
 enum { PATH_MAX_BYTES = 256 };
 

@@ -2,39 +2,29 @@
 #include "daemon/plan/event.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "daemon/base/fault.h"
-#include "daemon/plan/alias.h"
 #include "daemon/plan/format.h"
-#include "daemon/plan/pfm.h"
 
 enum { TEXT_MAX_BYTES = 128 };
 
 /* Fills in the box's number for every "{n}". */
 static int expand(const char *text, int number, char ret[TEXT_MAX_BYTES], struct fault *fault)
 {
-	char expanded[TEXT_MAX_BYTES];
 	size_t length = 0;
-	int n;
+	const char *place;
 
-	while (*text) {
-		bool here = strncmp(text, "{n}", 3) == 0;
-
-		if (here && number < 0)
-			return fault_set(fault, -EINVAL, "the PMU's name has no number for {n}");
-		n = here ? snprintf(expanded + length, sizeof expanded - length, "%d", number)
-			 : snprintf(expanded + length, sizeof expanded - length, "%c", *text);
-		length += n;
-		if (length >= sizeof expanded)
-			return fault_set(fault, -EFBIG, "its text is too long");
-		text += here ? 3 : 1;
-	}
-	memcpy(ret, expanded, length);
-	ret[length] = '\0';
-	return 0;
+	if (number < 0 && strstr(text, "{n}"))
+		return fault_set(fault, -EINVAL, "the PMU's name has no number for {n}");
+	for (; length < TEXT_MAX_BYTES && (place = strstr(text, "{n}")); text = place + 3)
+		length += snprintf(ret + length, TEXT_MAX_BYTES - length, "%.*s%d",
+			(int)(place - text), text, number);
+	if (length < TEXT_MAX_BYTES)
+		length += snprintf(ret + length, TEXT_MAX_BYTES - length, "%s", text);
+	return length < TEXT_MAX_BYTES ? 0 : fault_set(fault, -EFBIG, "its text is too long");
 }
 
 static int encode_choice(const struct pmu *pmu, const struct event_choice *choice,
@@ -73,7 +63,6 @@ int event_encode(const struct pmu *pmu, const struct event_choices *choices,
 {
 	char reasons[PAGE_TEXT_MAX] = "";
 	struct fault fault;
-	size_t length = 0;
 	int r = -ENOENT;
 
 	/* If kernel and platform file disagree on the worth, no other name of the event helps. */
@@ -85,10 +74,8 @@ int event_encode(const struct pmu *pmu, const struct event_choices *choices,
 			memcpy(ret->tried, reasons, sizeof reasons);
 			return 0;
 		}
-		if (length < sizeof reasons)
-			length += snprintf(reasons + length, sizeof reasons - length, "%s%s:%s: %s",
-				i ? "; " : "", event_kind_name(choice->kind), choice->text,
-				fault.text);
+		text_append(reasons, sizeof reasons, "%s%s:%s: %s", i ? "; " : "",
+			event_kind_name(choice->kind), choice->text, fault.text);
 	}
 	snprintf(why, PAGE_TEXT_MAX, "%s", choices->n ? reasons : "no event is given");
 	return r == -EDOM ? r : -ENOENT;

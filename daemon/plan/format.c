@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/plan/format.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,29 +17,19 @@ struct field {
 	bool whole; /* "config=0x135": a whole word, not a value to be placed */
 };
 
-static void close_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* "0-7,32-57" */
 static bool parse_ranges(const char *text, uint64_t *ret_mask)
 {
 	uint64_t mask = 0, first, last;
 
-	for (;;) {
+	do {
 		text = number_parse_range(text, 63, &first, &last);
 		if (!text)
 			return false;
 		mask |= (~0ULL << first) & (~0ULL >> (63 - last));
-		if (*text == '\0')
-			break;
-		if (*text++ != ',')
-			return false;
-	}
+	} while (*text++ == ',');
 	*ret_mask = mask;
-	return true;
+	return !text[-1];
 }
 
 static int word_named(const char *name, size_t length)
@@ -67,20 +55,17 @@ static bool parse_field(const char *text, struct field *ret)
 /* Adds every field of format/ to @union_of. A field that cannot be parsed covers nothing. */
 static int unite_fields(const struct pmu *pmu, uint64_t union_of[FORMAT_WORDS], struct fault *fault)
 {
-	int fd = openat(pmu->directory_fd, "format", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(close_directory) DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_(folder_close) DIR *folder = NULL;
 	const struct dirent *entry;
 	char text[PMU_VALUE_MAX];
 	struct field field;
-	int error = errno;
+	int r = folder_open(pmu->directory_fd, "format", &folder);
 
-	if (!directory) {
-		close_fd(&fd);
-		return fault_set(fault, -error, "format/ cannot be read: %s", strerror(error));
-	}
-	while ((entry = readdir(directory)))
+	if (r < 0)
+		return fault_set(fault, r, "format/ cannot be read: %s", strerror(-r));
+	while ((entry = readdir(folder)))
 		if (entry->d_name[0] != '.' &&
-			text_file_read(fd, entry->d_name, text, sizeof text) == 0 &&
+			text_file_read(dirfd(folder), entry->d_name, text, sizeof text) == 0 &&
 			parse_field(text, &field))
 			union_of[field.word] |= field.mask;
 	return 0;

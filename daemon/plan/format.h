@@ -13,6 +13,7 @@
 
 #include "daemon/base/fault.h"
 #include "daemon/machine/pmu.h"
+#include "daemon/plan/scale.h"
 
 enum { FORMAT_WORDS = 3, FORMAT_NAME_MAX = 64 };
 
@@ -37,3 +38,21 @@ int format_encode_words(const struct pmu *pmu, const uint64_t words[], unsigned 
 
 /* Is @name a plain file name: without a path, and not hidden? */
 bool format_is_file_name(const char *name);
+
+/* --- the other ways to name an event --- */
+
+/*
+ * Encodes the alias @name, the file events/NAME of @pmu. Its .scale and .unit, where present, must
+ * agree with @worth of a count (NULL: not checked, as for a clock). -ENOENT: there is no such
+ * alias; -EDOM: the kernel states another scale, or a scale that is not a number; errors of
+ * format_encode(), text_file_read().
+ */
+int alias_encode(const struct pmu *pmu, const char *name, const struct worth *worth,
+	struct encoding *encoding, struct fault *fault);
+
+/*
+ * Encodes the event that libpfm4 calls @text. -ENOSYS: there is no libpfm4; -ENOENT: it does not
+ * know the event; -E2BIG: more words than perf has; errors of format_encode_words().
+ */
+int pfm_encode(
+	const struct pmu *pmu, const char *text, struct encoding *encoding, struct fault *fault);

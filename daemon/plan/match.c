@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/macro.h"
+#include "common/array.h"
 
 static const char separator[] = " | ";
 
@@ -32,10 +34,22 @@ static bool first_of_die(const struct pmu *pmu, const struct topology *topology,
 	return true;
 }
 
+/* A PMU with a place of its own is one box, on any CPU that its driver offers. */
+static int placed_cpu(const struct pmu *pmu, const struct topology *topology)
+{
+	int cpu = hwloc_bitmap_first(pmu->cpumask);
+
+	while (cpu >= 0 && socket_of(topology, cpu) < 0)
+		cpu = hwloc_bitmap_next(pmu->cpumask, cpu);
+	return cpu;
+}
+
 int match_next_cpu(const struct pmu *pmu, const struct topology *topology, unsigned socket, int cpu)
 {
 	if (!pmu->cpumask)
 		return -1;
+	if (pmu->place)
+		return pmu->place == socket + 1 && cpu < 0 ? placed_cpu(pmu, topology) : -1;
 	while ((cpu = hwloc_bitmap_next(pmu->cpumask, cpu)) >= 0)
 		if (socket_of(topology, cpu) == (int)socket && first_of_die(pmu, topology, cpu))
 			return cpu;
@@ -88,7 +102,9 @@ unsigned match_n_lost(const struct match *match, const struct topology *topology
 	int stray;
 
 	memcpy(ret_why, match->why, PAGE_TEXT_MAX);
-	if (!pmu->cpumask || hwloc_bitmap_iszero(pmu->cpumask))
+	if (pmu->place && pmu->place != PMU_NO_PLACE && pmu->place != socket + 1)
+		return 0;
+	if (!pmu->cpumask || hwloc_bitmap_iszero(pmu->cpumask) || pmu->place == PMU_NO_PLACE)
 		return 1;
 	if (n && !match->usable)
 		return n;
@@ -126,6 +142,17 @@ static void resolve(const struct platform_term *term, const char *unit,
 		memcpy(match->why, pmu->why, sizeof match->why);
 		return;
 	}
+	if (pmu->place == PMU_NO_PLACE) {
+		snprintf(match->why, sizeof match->why,
+			"pmu_sockets of the platform file does not name its socket");
+		return;
+	}
+	if (pmu->place > topology->n_sockets) {
+		snprintf(match->why, sizeof match->why,
+			"pmu_sockets of the platform file gives it socket %u, which is not online",
+			pmu->place - 1);
+		return;
+	}
 	if (!has_place(pmu, topology)) {
 		snprintf(match->why, sizeof match->why, "the cpumask of %s names no online CPU",
 			pmu->name);
@@ -140,47 +167,131 @@ static void resolve(const struct platform_term *term, const char *unit,
 			event_encode(pmu, &term->clock, NULL, &match->clock, match->clock_why) == 0;
 }
 
-static bool named(const struct pmu *pmu, const char *glob, size_t length)
-{
-	char one[sizeof((struct platform_term *)0)->pmu];
+/* --- the PMUs that a term names --- */
 
-	snprintf(one, sizeof one, "%.*s", (int)length, glob);
-	return fnmatch(one, pmu->name, 0) == 0;
+/* Each number becomes "0". */
+static void take_shape(const char *text, char *ret)
+{
+	static const char any_number[] = "[0-9]*";
+
+	while (*text) {
+		bool is_any = !strncmp(text, any_number, strlen(any_number));
+		size_t n_digits = strspn(text, "0123456789");
+
+		*ret++ = is_any || n_digits ? '0' : *text;
+		text += is_any ? strlen(any_number) : n_digits ? n_digits : 1;
+	}
+	*ret = '\0';
 }
 
-static unsigned count_named(const struct pmu_list *pmus, const char *glob, size_t length)
+/* "[0-9]*" is a number: to fnmatch(3) "uncore_imc_[0-9]*" names "uncore_imc_0_extra", too. */
+static bool is_named(const struct pmu *pmu, const char *glob)
 {
-	unsigned n = 0;
+	char shape[sizeof pmu->name], glob_shape[sizeof((struct platform_term *)0)->pmu];
 
+	take_shape(pmu->name, shape);
+	take_shape(glob, glob_shape);
+	return !fnmatch(glob, pmu->name, 0) && !fnmatch(glob_shape, shape, 0);
+}
+
+static bool has_pmu(const struct match_list *list, const struct pmu *pmu)
+{
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->matches[i].pmu == pmu)
+			return true;
+	return false;
+}
+
+/* The kernel gives each PMU of hardware a type of its own. One that has another's counts the same.
+ */
+static const struct pmu *find_twin(const struct match_list *list, const struct pmu *pmu)
+{
+	for (unsigned i = 0; i < list->n; i++)
+		if (pmu->type >= PERF_TYPE_MAX && list->matches[i].pmu->type == pmu->type)
+			return list->matches[i].pmu;
+	return NULL;
+}
+
+/* What a term is matched with. */
+struct candidates {
+	const struct platform_term *term;
+	const char *unit;
+	const struct pmu_list *pmus;
+	const struct topology *topology;
+};
+
+/* If an earlier glob has named PMUs, those of this one are told, and not counted. */
+static int match_glob(
+	const struct candidates *candidates, const char *glob, struct match_list *list)
+{
+	const struct pmu *earlier = list->n ? list->matches[0].pmu : NULL;
+
+	for (unsigned i = 0; i < candidates->pmus->n; i++) {
+		const struct pmu *pmu = &candidates->pmus->pmus[i], *twin = find_twin(list, pmu);
+		struct match *match;
+
+		if (!is_named(pmu, glob) || has_pmu(list, pmu))
+			continue;
+		if (array_room(&list->matches, list->n, sizeof *list->matches) < 0)
+			return -ENOMEM;
+		match = &list->matches[list->n++];
+		*match = (struct match){ .pmu = pmu };
+		if (earlier)
+			snprintf(match->why, sizeof match->why,
+				"%s is there, too, and the platform file counts one of both names",
+				earlier->name);
+		else if (twin)
+			snprintf(match->why, sizeof match->why,
+				"it has the type of %s, which is counted", twin->name);
+		else
+			resolve(candidates->term, candidates->unit, candidates->topology, match);
+	}
+	return 0;
+}
+
+/* Cuts the first of @globs off; returns the rest, or NULL. */
+static char *cut(char *globs)
+{
+	char *next = strstr(globs, separator);
+
+	if (!next)
+		return NULL;
+	*next = '\0';
+	return next + strlen(separator);
+}
+
+void match_place(struct pmu_list *pmus, const char *globs)
+{
+	char copy[sizeof((struct platform *)0)->pmu_sockets];
+	unsigned place = 1;
+
+	if (!*globs)
+		return;
 	for (unsigned i = 0; i < pmus->n; i++)
-		if (named(&pmus->pmus[i], glob, length))
-			n++;
-	return n;
+		pmus->pmus[i].place = PMU_NO_PLACE;
+	strcpy(copy, globs);
+	for (char *glob = copy, *next; glob; glob = next, place++) {
+		next = cut(glob);
+		for (unsigned i = 0; i < pmus->n; i++)
+			if (!fnmatch(glob, pmus->pmus[i].name, 0))
+				pmus->pmus[i].place = place;
+	}
 }
 
 int match_term(const struct platform_term *term, const char *unit, const struct pmu_list *pmus,
 	const struct topology *topology, struct match_list *ret)
 {
+	const struct candidates candidates = { term, unit, pmus, topology };
+	char globs[sizeof term->pmu];
 	struct match_list list = { 0 };
-	const char *glob = term->pmu, *end;
-	size_t length;
-	unsigned n;
 
-	for (;; glob = end + strlen(separator)) {
-		end = strstr(glob, separator);
-		length = end ? (size_t)(end - glob) : strlen(glob);
-		n = count_named(pmus, glob, length);
-		if (n || !end)
-			break;
-	}
-	list.matches = calloc(n ? n : 1, sizeof *list.matches);
-	if (!list.matches)
-		return -ENOMEM;
-	for (unsigned i = 0; i < pmus->n && list.n < n; i++) {
-		if (!named(&pmus->pmus[i], glob, length))
-			continue;
-		list.matches[list.n].pmu = &pmus->pmus[i];
-		resolve(term, unit, topology, &list.matches[list.n++]);
+	strcpy(globs, term->pmu);
+	for (char *glob = globs, *next; glob; glob = next) {
+		next = cut(glob);
+		if (match_glob(&candidates, glob, &list) < 0) {
+			match_list_done(&list);
+			return -ENOMEM;
+		}
 	}
 	*ret = list;
 	return 0;

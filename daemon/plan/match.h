@@ -22,17 +22,32 @@ struct match {
 	char clock_why[PAGE_TEXT_MAX]; /* if the term has a clock that this PMU lacks */
 };
 
+/* Where a term of a metric is counted: on a box of a matched PMU. */
+struct placement {
+	unsigned socket, metric;
+	const struct platform_term *term;
+	const struct match *match;
+	struct plan_box *box;
+};
+
 struct match_list {
 	unsigned n; /* 0: the kernel has no such PMU */
 	struct match *matches;
 };
 
 /* Matches @term, of a metric in @unit, with @pmus. The term's globs are separated by " | "; the
- * first glob that names a PMU is used. 0, -ENOMEM. */
+ * PMUs of the first glob that names some are counted, and those of the others say why they are not.
+ * 0, -ENOMEM. */
 int match_term(const struct platform_term *term, const char *unit, const struct pmu_list *pmus,
 	const struct topology *topology, struct match_list *ret);
 
 void match_list_done(struct match_list *list);
+
+/*
+ * Gives each PMU its socket by @globs, which are separated by " | ": the first one names those of
+ * the first socket, and so on. For drivers whose cpumask may be on another socket than the PMU.
+ */
+void match_place(struct pmu_list *pmus, const char *globs);
 
 /*
  * The next CPU after @cpu (-1: the first) on which to open @pmu for @socket: the first online CPU

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/plan/pfm.h"
+#include "daemon/plan/format.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "common/macro.h"
-#include "daemon/plan/platform-report.h"
 
 static void write_hex(struct jsonwriter *json, const char *key, uint64_t value)
 {
@@ -29,8 +28,7 @@ static void write_event(struct jsonwriter *json, const struct plan *plan,
 	if (use->subtract)
 		jsonwriter_flag(json, "subtract", true);
 	jsonwriter_text(json, "via", code->via);
-	if (code->tried[0])
-		jsonwriter_text(json, "tried", code->tried);
+	jsonwriter_text_if_any(json, "tried", code->tried);
 	jsonwriter_close(json);
 }
 
@@ -41,6 +39,8 @@ void plan_report_box(struct jsonwriter *json, const struct plan *plan, unsigned 
 	jsonwriter_text(json, "pmu", box->pmu);
 	jsonwriter_number(json, "type", box->type);
 	jsonwriter_number(json, "cpu", (uint64_t)box->cpu);
+	if (box->is_extra)
+		jsonwriter_flag(json, "extra", true);
 	jsonwriter_array(json, "events");
 	for (unsigned i = 0; i < box->n_uses; i++)
 		write_event(json, plan, box, &box->uses[i]);
@@ -63,18 +63,38 @@ static void write_socket(struct jsonwriter *json, const struct plan *plan, unsig
 	jsonwriter_close(json);
 }
 
-static bool absent_everywhere(const struct plan *plan, unsigned metric)
+void plan_report_quality(struct jsonwriter *json, uint32_t quality)
 {
-	for (unsigned s = 0; s < plan->n_sockets; s++)
-		if (!(plan->sockets[s].quality[metric] & PAGE_ABSENT))
-			return false;
-	return true;
+	jsonwriter_array(json, "quality");
+	for (size_t i = 0; i < PAGE_QUALITY_WORDS; i++)
+		if (quality & page_quality_words[i].flag)
+			jsonwriter_text(json, NULL, page_quality_words[i].word);
+	jsonwriter_close(json);
+}
+
+/* One entry for each socket that has the metric. */
+static void write_served(struct jsonwriter *json, const struct plan *plan, unsigned metric)
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++) {
+		const struct plan_socket *socket = &plan->sockets[s];
+
+		if (socket->quality[metric] & PAGE_ABSENT)
+			continue;
+		jsonwriter_object(json, NULL);
+		jsonwriter_text(json, "metric", plan->platform->metrics[metric].name);
+		jsonwriter_number(json, "socket", s);
+		plan_report_quality(json, socket->quality[metric]);
+		jsonwriter_text_if_any(json, "why", socket->why[metric]);
+		jsonwriter_number(json, "boxes", socket->found[metric].n);
+		jsonwriter_number(json, "expected", socket->found[metric].n_expected);
+		jsonwriter_close(json);
+	}
 }
 
 /* One entry if the metric is absent on all sockets, else one for each socket without it. */
 static void write_absent(struct jsonwriter *json, const struct plan *plan, unsigned metric)
 {
-	bool everywhere = absent_everywhere(plan, metric);
+	bool everywhere = !plan_serves(plan, metric);
 
 	for (unsigned s = 0; s < plan->n_sockets; s++) {
 		if (!(plan->sockets[s].quality[metric] & PAGE_ABSENT))
@@ -107,7 +127,8 @@ void plan_report_missing(struct jsonwriter *json, const struct plan *plan)
 	jsonwriter_close(json);
 }
 
-char *plan_report_json(const struct plan *plan)
+char *plan_report_json(const struct plan *plan,
+	void (*add)(struct jsonwriter *json, const void *context), const void *context)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 	char *text = NULL;
@@ -119,11 +140,17 @@ char *plan_report_json(const struct plan *plan)
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		write_socket(&json, plan, s);
 	jsonwriter_close(&json);
+	jsonwriter_array(&json, "serves");
+	for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+		write_served(&json, plan, m);
+	jsonwriter_close(&json);
 	jsonwriter_array(&json, "absent");
 	for (unsigned m = 0; m < plan->platform->n_metrics; m++)
 		write_absent(&json, plan, m);
 	jsonwriter_close(&json);
 	plan_report_missing(&json, plan);
+	if (add)
+		add(&json, context);
 	jsonwriter_close(&json);
 	jsonwriter_finish(&json, &text);
 	return text;
@@ -131,7 +158,8 @@ char *plan_report_json(const struct plan *plan)
 
 static void print_box(const struct plan *plan, const struct plan_box *box, FILE *out)
 {
-	fprintf(out, "  %s (type %u) on CPU %d:", box->pmu, box->type, box->cpu);
+	fprintf(out, "  %s (type %u) on CPU %d%s:", box->pmu, box->type, box->cpu,
+		box->is_extra ? ", of metrics that the site enables" : "");
 	for (unsigned i = 0; i < box->n_uses; i++) {
 		const struct plan_use *use = &box->uses[i];
 		char worth[SCALE_TEXT_MAX];
@@ -153,10 +181,14 @@ static void print_why(
 	if (substituted_by)
 		fprintf(out, "  %s is counted by %s in its place: %s\n", name,
 			plan->platform->metrics[substituted_by - 1].name, socket->why[metric]);
-	else
+	else if (socket->why[metric][0])
 		fprintf(out, "  %s is %s: %s\n", name,
 			socket->quality[metric] & PAGE_ABSENT ? "absent" : "partial",
 			socket->why[metric]);
+	if (socket->quality[metric] & PAGE_UNCALIBRATED)
+		fprintf(out,
+			"  %s is uncalibrated: the sources disagree on what a count is worth\n",
+			name);
 }
 
 void plan_report_text(const struct plan *plan, FILE *out)
@@ -174,9 +206,11 @@ void plan_report_text(const struct plan *plan, FILE *out)
 		for (unsigned i = 0; i < socket->n_boxes; i++)
 			print_box(plan, &plan->boxes[socket->first_box + i], out);
 		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
-			if (socket->why[m][0])
-				print_why(plan, socket, m, out);
+			print_why(plan, socket, m, out);
 	}
 	for (unsigned i = 0; i < plan->n_missing; i++)
 		fprintf(out, "Not usable: %s: %s\n", plan->missing[i].pmu, plan->missing[i].why);
+	if (*plan->platform->asleep)
+		fprintf(out, "Counted only if enable in [metrics] of uncored.conf names them:%s\n",
+			plan->platform->asleep);
 }

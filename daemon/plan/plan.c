@@ -6,20 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more after the @n elements of *@array: doubles whenever @n is a power of two. */
-static int make_room(void *array, unsigned n, size_t element_bytes)
-{
-	void **pointer = array;
-	void *larger;
-
-	if (n & (n - 1))
-		return 0;
-	larger = reallocarray(*pointer, n ? 2 * (size_t)n : 1, element_bytes);
-	if (!larger)
-		return -ENOMEM;
-	*pointer = larger;
-	return 0;
-}
+#include "common/array.h"
 
 int plan_add_missing(struct plan *plan, const char *pmu, int metric, const char *why)
 {
@@ -31,7 +18,7 @@ int plan_add_missing(struct plan *plan, const char *pmu, int metric, const char 
 			strcmp(missing->why, why) == 0)
 			return 0;
 	}
-	if (make_room(&plan->missing, plan->n_missing, sizeof *missing) < 0)
+	if (array_room(&plan->missing, plan->n_missing, sizeof *missing) < 0)
 		return -ENOMEM;
 	missing = &plan->missing[plan->n_missing++];
 	missing->metric = metric;
@@ -40,32 +27,42 @@ int plan_add_missing(struct plan *plan, const char *pmu, int metric, const char 
 	return 0;
 }
 
-int plan_take_box(
-	struct plan *plan, unsigned s, const struct pmu *pmu, int cpu, struct plan_box **ret)
+struct plan_box *plan_find_box(
+	const struct plan *plan, unsigned s, const struct pmu *pmu, int cpu, bool is_extra)
 {
-	struct plan_socket *socket = &plan->sockets[s];
-	struct plan_box *box;
+	const struct plan_socket *socket = &plan->sockets[s];
 
 	for (unsigned i = 0; i < socket->n_boxes; i++) {
-		box = &plan->boxes[socket->first_box + i];
-		if (box->cpu == cpu && strcmp(box->pmu, pmu->name) == 0) {
-			*ret = box;
-			return 0;
-		}
+		struct plan_box *box = &plan->boxes[socket->first_box + i];
+
+		if (box->cpu == cpu && box->is_extra == is_extra &&
+			strcmp(box->pmu, pmu->name) == 0)
+			return box;
 	}
-	if (make_room(&plan->boxes, plan->n_boxes, sizeof *box) < 0)
-		return -ENOMEM;
+	return NULL;
+}
+
+struct plan_box *plan_take_box(
+	struct plan *plan, unsigned s, const struct pmu *pmu, int cpu, bool is_extra)
+{
+	struct plan_box *box = plan_find_box(plan, s, pmu, cpu, is_extra);
+
+	if (box)
+		return box;
+	if (array_room(&plan->boxes, plan->n_boxes, sizeof *box) < 0)
+		return NULL;
 	box = &plan->boxes[plan->n_boxes++];
-	socket->n_boxes++;
-	*box = (struct plan_box){ .type = pmu->type, .cpu = cpu, .socket = s };
+	plan->sockets[s].n_boxes++;
+	*box = (struct plan_box){
+		.type = pmu->type, .cpu = cpu, .is_extra = is_extra, .socket = s
+	};
 	memcpy(box->pmu, pmu->name, sizeof box->pmu);
-	*ret = box;
-	return 0;
+	return box;
 }
 
 int plan_add_channel(struct plan *plan, const struct page_channel *channel)
 {
-	if (make_room(&plan->channels, plan->n_channels, sizeof *channel) < 0)
+	if (array_room(&plan->channels, plan->n_channels, sizeof *channel) < 0)
 		return -ENOMEM;
 	plan->channels[plan->n_channels++] = *channel;
 	plan->sockets[channel->socket].n_channels++;
@@ -79,6 +76,7 @@ static void take_check(struct plan_socket *socket, unsigned metric, unsigned che
 		return;
 	socket->substituted_by[metric] = check + 1;
 	socket->quality[metric] = socket->quality[check];
+	socket->found[metric] = socket->found[check];
 }
 
 void plan_take_checks(struct plan *plan)
@@ -89,6 +87,17 @@ void plan_take_checks(struct plan *plan)
 		for (unsigned s = 0; check >= 0 && s < plan->n_sockets; s++)
 			take_check(&plan->sockets[s], m, (unsigned)check);
 	}
+}
+
+bool plan_serves(const struct plan *plan, int metric)
+{
+	unsigned n = plan->platform->n_metrics;
+
+	for (unsigned i = 0; i < plan->n_sockets * n; i++)
+		if ((metric < 0 || i % n == (unsigned)metric) &&
+			!(plan->sockets[i / n].quality[i % n] & PAGE_ABSENT))
+			return true;
+	return false;
 }
 
 void plan_done(struct plan *plan)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * First every term is matched with the PMUs of all sockets (match.c). Then the sockets are filled
- * one after the other, each in the order of the platform file. So boxes and channels are added in
- * sorted order and keep their indices, by which uses refer to them. The clocks of a socket follow
- * its last metric.
+ * one after the other, each in the order of the platform file, opt-in metrics last. So boxes and
+ * channels are added in sorted order and keep their indices, by which uses refer to them. The
+ * clocks of a socket follow its last metric.
  */
-#include "daemon/plan/planner.h"
+#include "daemon/plan/plan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
+#include "daemon/plan/channels.h"
 #include "daemon/plan/match.h"
-#include "daemon/plan/quality.h"
-#include "daemon/plan/unit.h"
 
 struct planner {
 	const struct platform *platform;
@@ -108,15 +108,23 @@ static bool same_code(const struct event_code *a, const struct event_code *b)
 	return a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2;
 }
 
+/* The index of the event of @box with this code; .n_events: it has none. */
+static unsigned find_event(const struct plan_box *box, const struct event_code *code, bool is_clock)
+{
+	unsigned i = 0;
+
+	while (i < box->n_events &&
+		!(box->events[i].is_clock == is_clock && same_code(&box->events[i].code, code)))
+		i++;
+	return i;
+}
+
 /* Finds the event of @box with this code, or adds it; *@ret is its index. */
 static int take_event(struct planner *planner, struct plan_box *box, const struct event_code *code,
 	bool is_clock, uint8_t *ret)
 {
-	unsigned i;
+	unsigned i = find_event(box, code, is_clock);
 
-	for (i = 0; i < box->n_events; i++)
-		if (box->events[i].is_clock == is_clock && same_code(&box->events[i].code, code))
-			break;
 	if (i == PLAN_EVENTS_MAX)
 		return fault_set(planner->fault, -E2BIG, "%s would count more than %d events",
 			box->pmu, PLAN_EVENTS_MAX);
@@ -125,85 +133,6 @@ static int take_event(struct planner *planner, struct plan_box *box, const struc
 			(struct plan_event){ .code = *code, .is_clock = is_clock };
 	*ret = i;
 	return 0;
-}
-
-/* Where a term of a metric is counted: on a box of a matched PMU. */
-struct placement {
-	unsigned socket, metric;
-	const struct platform_term *term;
-	const struct match *match;
-	struct plan_box *box;
-};
-
-/* "imc3"; on the second die of the socket that has a box of this PMU: "imc3-die1". */
-static void name_channel(
-	const struct planner *planner, const struct placement *p, char ret[PAGE_NAME_MAX])
-{
-	const struct pmu *pmu = p->match->pmu;
-	const struct plan_box *box = p->box;
-	int number = pmu->number < 0 ? 0 : pmu->number;
-	char name[2 * PAGE_NAME_MAX];
-	unsigned die = 0;
-	int cpu = -1;
-
-	while ((cpu = match_next_cpu(pmu, planner->topology, box->socket, cpu)) != box->cpu)
-		die++;
-	if (die)
-		snprintf(name, sizeof name, "%s%d-die%u", p->term->channel, number, die);
-	else
-		snprintf(name, sizeof name, "%s%d", p->term->channel, number);
-	snprintf(ret, PAGE_NAME_MAX, "%.*s", PAGE_NAME_MAX - 1, name);
-}
-
-/* Gives the kernel's names, if there are any, for clients that want raw counts. */
-static void name_counter(
-	const struct planner *planner, struct page_channel *channel, const struct placement *p)
-{
-	const char *unit = planner->platform->metrics[p->metric].unit;
-	const struct event_code *code = &p->match->code;
-	const struct plan_box *box = p->box;
-	const char *alias = code->via + strlen("sysfs:");
-
-	channel->cpu = box->cpu;
-	if (strlen(box->pmu) < sizeof channel->pmu)
-		strcpy(channel->pmu, box->pmu);
-	if (strncmp(code->via, "sysfs:", strlen("sysfs:")) || !channel->pmu[0] ||
-		strlen(alias) >= sizeof channel->event)
-		return;
-	/* The page has no room for a fraction, or for another unit. */
-	if (!scale_is_whole(p->term->scale) || strcmp(unit, UNIT_BYTES) != 0)
-		return;
-	strcpy(channel->event, alias);
-	channel->bytes = p->term->scale.n;
-}
-
-/* If a channel has several events, its count is not the count of any single event. */
-static void unname_event(struct page_channel *channel)
-{
-	channel->event[0] = '\0';
-	channel->bytes = 0;
-}
-
-/* Terms of one metric on one box make one channel. */
-static int take_channel(struct planner *planner, const struct placement *p, int32_t *ret)
-{
-	const struct plan_box *box = p->box;
-	struct plan *plan = &planner->plan;
-	struct page_channel channel = { .socket = box->socket, .metric = p->metric };
-
-	for (unsigned i = 0; i < box->n_uses; i++)
-		if (box->uses[i].metric == p->metric && box->uses[i].channel != PLAN_NO_CHANNEL) {
-			*ret = box->uses[i].channel;
-			unname_event(&plan->channels[*ret]);
-			return 0;
-		}
-	if (plan->n_channels == PAGE_CHANNELS_MAX)
-		return fault_set(planner->fault, -E2BIG, "there are more than %d memory channels",
-			PAGE_CHANNELS_MAX);
-	name_channel(planner, p, channel.name);
-	name_counter(planner, &channel, p);
-	*ret = (int32_t)plan->n_channels;
-	return plan_add_channel(plan, &channel);
 }
 
 static int add_use(struct planner *planner, const struct placement *p)
@@ -223,7 +152,8 @@ static int add_use(struct planner *planner, const struct placement *p)
 		r = fault_set(planner->fault, -E2BIG, "%s would be used more than %d times",
 			box->pmu, PLAN_EVENTS_MAX);
 	if (r >= 0 && term->channel[0] && !term->subtract)
-		r = take_channel(planner, p, &use.channel);
+		r = channels_take(
+			&planner->plan, planner->topology, p, &use.channel, planner->fault);
 	if (r >= 0)
 		box->uses[box->n_uses++] = use;
 	return r;
@@ -250,6 +180,25 @@ static int add_clock(struct planner *planner, const struct placement *p)
 
 typedef int add_fn(struct planner *planner, const struct placement *p);
 
+/*
+ * The box of p->match on @cpu. That of opt-in metrics is an extra one, unless the event is opened
+ * anyway. Terms with channels have all of a channel's events in one box.
+ */
+static int take_box(struct planner *planner, struct placement *p, int cpu)
+{
+	struct plan *plan = &planner->plan;
+	bool is_extra = planner->platform->metrics[p->metric].is_opt_in;
+	const struct pmu *pmu = p->match->pmu;
+
+	if (is_extra && !p->term->channel[0]) {
+		p->box = plan_find_box(plan, p->socket, pmu, cpu, false);
+		if (p->box && find_event(p->box, &p->match->code, false) < p->box->n_events)
+			return 0;
+	}
+	p->box = plan_take_box(plan, p->socket, pmu, cpu, is_extra);
+	return p->box ? 0 : -ENOMEM;
+}
+
 /* Calls @add for every box of p->match on p->socket. */
 static int add_boxes(struct planner *planner, struct placement *p, add_fn *add)
 {
@@ -257,49 +206,50 @@ static int add_boxes(struct planner *planner, struct placement *p, add_fn *add)
 	int cpu = -1, r = 0;
 
 	while (r >= 0 && (cpu = match_next_cpu(pmu, planner->topology, p->socket, cpu)) >= 0) {
-		r = plan_take_box(&planner->plan, p->socket, pmu, cpu, &p->box);
+		r = take_box(planner, p, cpu);
 		if (r >= 0)
 			r = add(planner, p);
 	}
 	return r;
 }
 
-static int add_matches(
-	struct planner *planner, struct placement *p, const struct match_list *list, add_fn *add)
+/* Calls @add for every box of every term of @metric on @socket. */
+static int add_metric(struct planner *planner, unsigned socket, unsigned metric, add_fn *add)
 {
+	const struct platform_metric *asked = &planner->platform->metrics[metric];
+	struct placement p = { .socket = socket, .metric = metric };
 	int r = 0;
 
-	for (unsigned i = 0; r >= 0 && i < list->n; i++) {
-		p->match = &list->matches[i];
-		if (p->match->usable)
-			r = add_boxes(planner, p, add);
+	for (unsigned t = 0; t < asked->n_terms; t++) {
+		const struct match_list *list = &planner->lists[metric][t];
+
+		p.term = &asked->terms[t];
+		for (unsigned i = 0; r >= 0 && i < list->n; i++) {
+			p.match = &list->matches[i];
+			if (p.match->usable)
+				r = add_boxes(planner, &p, add);
+		}
 	}
 	return r;
 }
 
-static int add_metric(struct planner *planner, struct placement *p, add_fn *add)
+static int add_some(struct planner *planner, unsigned socket, bool is_opt_in, add_fn *add)
 {
-	const struct platform_metric *metric = &planner->platform->metrics[p->metric];
+	const struct platform *platform = planner->platform;
 	int r = 0;
 
-	for (unsigned t = 0; r >= 0 && t < metric->n_terms; t++) {
-		p->term = &metric->terms[t];
-		r = add_matches(planner, p, &planner->lists[p->metric][t], add);
-	}
+	for (unsigned m = 0; r >= 0 && m < platform->n_metrics; m++)
+		if (platform->metrics[m].is_opt_in == is_opt_in &&
+			!(planner->plan.sockets[socket].quality[m] & PAGE_ABSENT))
+			r = add_metric(planner, socket, m, add);
 	return r;
 }
 
 static int add_all(struct planner *planner, unsigned socket, add_fn *add)
 {
-	int r = 0;
+	int r = add_some(planner, socket, false, add);
 
-	for (unsigned m = 0; r >= 0 && m < planner->platform->n_metrics; m++) {
-		struct placement p = { .socket = socket, .metric = m };
-
-		if (!(planner->plan.sockets[socket].quality[m] & PAGE_ABSENT))
-			r = add_metric(planner, &p, add);
-	}
-	return r;
+	return r < 0 ? r : add_some(planner, socket, true, add);
 }
 
 /* --- sockets --- */
@@ -365,6 +315,8 @@ static int fill_sockets(struct planner *planner)
 	plan->n_sockets = n;
 	for (unsigned s = 0; r >= 0 && s < n; s++)
 		r = fill_socket(planner, s);
+	for (unsigned m = 0; r >= 0 && m < planner->platform->n_metrics; m++)
+		r = quality_note_uneven(&planner->plan, m);
 	return r;
 }
 
@@ -379,9 +331,11 @@ int planner_make_plan(const struct platform *platform, int root_fd, const struct
 	};
 	int r = pmu_list_load(root_fd, &planner.pmus);
 
+	assert(platform->n_metrics <= PAGE_METRICS_MAX); /* platform_choose() */
 	if (r < 0)
 		return fault_set(
 			fault, r, "sys/bus/event_source/devices cannot be read: %s", strerror(-r));
+	match_place(&planner.pmus, platform->pmu_sockets);
 	r = match_metrics(&planner);
 	if (r >= 0)
 		r = fill_sockets(&planner);

@@ -3,14 +3,11 @@
 #include "daemon/plan/platform-file.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
-#include "daemon/base/inifile.h"
-#include "daemon/plan/platform-keys.h"
-#include "daemon/plan/unit.h"
+#include "common/unit.h"
 
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
@@ -66,9 +63,8 @@ static int read_header(const struct inifile *ini, const struct inifile_section *
 	};
 	int r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
 
-	if (r < 0)
-		return r;
-	r = require(ini, section, required, fault);
+	if (r >= 0)
+		r = require(ini, section, required, fault);
 	if (r < 0)
 		return r;
 	pattern->asks_cpuless_node = inifile_entry(ini, section, "cpuless_node");
@@ -119,20 +115,21 @@ static int read_metric(const struct inifile *ini, const struct inifile_section *
 		platform_keys_term(&metric->terms[0]),
 		platform_keys_metric(metric),
 	};
+	unsigned n_allowed; /* keys of an absent metric: it is the same on all nodes */
 	int r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
 
 	if (r < 0)
 		return r;
-	if (*metric->absent && section->n > 1)
+	n_allowed = 1 + !!metric->pmid + !!inifile_entry(ini, section, "unit");
+	if (*metric->absent && section->n > n_allowed)
 		return inifile_fault(ini, section->line, fault,
-			"[%s] is absent, so it can have no other key.", section->name);
+			"[%s] is absent, so it can have no other key than unit and pmid.",
+			section->name);
 	if (*metric->absent)
 		return 0;
 	metric->n_terms = 1;
 	r = require(ini, section, required, fault);
-	if (r < 0)
-		return r;
-	return require_term(ini, section, fault);
+	return r < 0 ? r : require_term(ini, section, fault);
 }
 
 /* Are the first @length bytes of @text one character of @first and then only characters of
@@ -171,9 +168,10 @@ static int add_metric(const struct inifile *ini, const struct inifile_section *s
 {
 	struct platform_metric *metric = &platform->metrics[platform->n_metrics];
 
-	if (platform->n_metrics == PAGE_METRICS_MAX)
+	if (platform->n_metrics == PLATFORM_METRICS_MAX)
 		return inifile_fault(ini, section->line, fault,
-			"[%s] is one metric too many: %d fit.", section->name, PAGE_METRICS_MAX);
+			"[%s] is one metric too many: a file can have %d.", section->name,
+			PLATFORM_METRICS_MAX);
 	platform->n_metrics++;
 	strcpy(metric->name, name);
 	strcpy(metric->unit, UNIT_BYTES);
@@ -227,6 +225,18 @@ static int require_checked(const struct inifile *ini, struct platform *platform,
 		metric->name, name);
 }
 
+static int require_own_pmid(const struct inifile *ini, const struct platform *platform,
+	const struct platform_metric *metric, struct fault *fault)
+{
+	for (const struct platform_metric *other = platform->metrics; other < metric; other++)
+		if (metric->pmid && other->pmid == metric->pmid)
+			return inifile_fault(ini, inifile_section(ini, metric->name)->line, fault,
+				"[%s] has pmid = %u as [%s] has: each metric needs a number of "
+				"its own, on all nodes.",
+				metric->name, metric->pmid, other->name);
+	return 0;
+}
+
 static int read_sections(const struct inifile *ini, struct platform *platform,
 	struct machine_pattern *pattern, struct fault *fault)
 {
@@ -241,6 +251,8 @@ static int read_sections(const struct inifile *ini, struct platform *platform,
 			r = read_section(ini, &ini->sections[i], platform, fault);
 	for (unsigned i = 0; !r && i < platform->n_metrics; i++)
 		r = require_checked(ini, platform, &platform->metrics[i], fault);
+	for (unsigned i = 0; !r && i < platform->n_metrics; i++)
+		r = require_own_pmid(ini, platform, &platform->metrics[i], fault);
 	if (r < 0)
 		return r;
 	if (*platform->unsupported && platform->n_metrics)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/plan/platform-keys.h"
+#include "daemon/plan/platform-file.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
 #include "common/number.h"
-#include "daemon/plan/unit.h"
+#include "common/unit.h"
 
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -22,6 +21,16 @@ static int parse_list(
 	if (!machine_is_list(value))
 		return fault_set(why, -EINVAL,
 			"must be numbers or ranges separated by spaces, like 6, 0x6a 0x6c or 0-4");
+	return inifile_text(key, value, ret, why);
+}
+
+static int parse_nodes(
+	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
+{
+	if (value[strspn(value, LOWER DIGITS "- |")] || !strchr(value, '|'))
+		return fault_set(why, -EINVAL,
+			"must be the channels of each NUMA node of a socket, like imc0 imc1 | "
+			"imc2 imc3");
 	return inifile_text(key, value, ret, why);
 }
 
@@ -196,6 +205,8 @@ static int parse_scale(
 
 static const struct inifile_key platform_keys[] = {
 	ROW_TEXT("title", inifile_text, platform, title, "what a person calls the machine"),
+	ROW_TEXT("nodes", parse_nodes, platform, nodes, "channels of each NUMA node"),
+	ROW_TEXT("pmu_sockets", parse_pmu, platform, pmu_sockets, "globs over PMU names"),
 	ROW("standin", inifile_bool, platform, standin, 0, NULL),
 	ROW("sweep_every_s", inifile_number, platform, sweep_every_s, 86400, "seconds"),
 	ROW_TEXT("unsupported", inifile_text, platform, unsupported, "why nothing is counted"),
@@ -211,6 +222,7 @@ static const struct inifile_key pattern_keys[] = {
 	ROW_FACT("part", parse_list, MACHINE_PART),
 	ROW("cpuless_node", inifile_bool, machine_pattern, cpuless_node, 0, NULL),
 	ROW_FACT("cpuless_gib", parse_list, MACHINE_CPULESS_GIB),
+	ROW_TEXT("nodes_per_socket", parse_list, machine_pattern, nodes_per_socket, "a list"),
 	ROW_TEXT("with_pmu", parse_glob, machine_pattern, with_pmu, "glob over PMU names"),
 	ROW_TEXT("without_pmu", parse_glob, machine_pattern, without_pmu, "glob over PMU names"),
 };
@@ -240,7 +252,10 @@ static const struct inifile_key metric_keys[] = {
 		"who compared it with a known traffic"),
 	ROW("confidence", inifile_word, platform_metric, confidence, 0, "high|medium|low"),
 	ROW("uncalibrated", inifile_bool, platform_metric, uncalibrated, 0, NULL),
+	ROW("opt_in", inifile_bool, platform_metric, is_opt_in, 0, NULL),
 	ROW("unit", inifile_word, platform_metric, unit, 0, unit_names),
+	{ NULL, "pmid", inifile_number, offsetof(struct platform_metric, pmid), PAGE_PMID_FIRST,
+		PAGE_PMID_LAST, NULL, "the metric's number in PCP" },
 };
 
 struct inifile_group platform_keys_platform(struct platform *platform)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/plan/platform-report.h"
+#include "daemon/plan/plan-report.h"
 
 #include <stdio.h>
 
 #include "common/macro.h"
+#include "common/text.h"
 #include "daemon/plan/platform-search.h"
 
 static void write_choices(
 	struct jsonwriter *json, const char *key, const struct event_choices *choices)
 {
 	char text[PLATFORM_CHOICES_MAX * (sizeof choices->choice[0].text + 8)] = "";
-	size_t length = 0;
 
 	for (unsigned i = 0; i < choices->n; i++)
-		length += snprintf(text + length, sizeof text - length, "%s%s:%s", i ? " | " : "",
+		text_append(text, sizeof text, "%s%s:%s", i ? " | " : "",
 			event_kind_name(choices->choice[i].kind), choices->choice[i].text);
 	if (choices->n)
 		jsonwriter_text(json, key, text);
@@ -42,8 +42,7 @@ void platform_report_terms(struct jsonwriter *json, const struct platform_metric
 		platform_report_worth(json, term->scale);
 		if (term->subtract)
 			jsonwriter_flag(json, "subtract", true);
-		if (term->optional[0])
-			jsonwriter_text(json, "optional", term->optional);
+		jsonwriter_text_if_any(json, "optional", term->optional);
 		write_choices(json, "clock", &term->clock);
 		jsonwriter_close(json);
 	}
@@ -54,10 +53,8 @@ static void write_counted(struct jsonwriter *json, const struct platform_metric 
 {
 	jsonwriter_text(json, "confidence", metric->confidence);
 	jsonwriter_text(json, "source", metric->source);
-	if (metric->measured[0])
-		jsonwriter_text(json, "measured", metric->measured);
-	if (metric->partial[0])
-		jsonwriter_text(json, "partial", metric->partial);
+	jsonwriter_text_if_any(json, "measured", metric->measured);
+	jsonwriter_text_if_any(json, "partial", metric->partial);
 	if (metric->uncalibrated)
 		jsonwriter_flag(json, "uncalibrated", true);
 }
@@ -81,8 +78,7 @@ static int write_platform(const struct platform *platform, void *list)
 	jsonwriter_text(json, "name", platform->name);
 	jsonwriter_text(json, "title", platform->title);
 	jsonwriter_text(json, "path", platform->path);
-	if (platform->unsupported[0])
-		jsonwriter_text(json, "unsupported", platform->unsupported);
+	jsonwriter_text_if_any(json, "unsupported", platform->unsupported);
 	jsonwriter_array(json, "metrics");
 	for (unsigned m = 0; m < platform->n_metrics; m++)
 		write_metric(json, &platform->metrics[m]);

@@ -8,7 +8,7 @@
  * Finds the platform file named @name. If @name is NULL or "", finds the file that matches the
  * machine below @root_fd: its proc/cpuinfo, its PMUs and its NUMA nodes without CPUs. @directories
  * is NULL-terminated. A file in an earlier directory overrides files of the same name in later
- * ones. The caller owns *@ret, for platform_free(). -ENODEV: nothing matches, or the file says why
+ * ones. The caller owns *@ret, for free(3). -ENODEV: nothing matches, or the file says why
  * nothing can be counted on this machine; -EINVAL: no file of that name, or a file is wrong (every
  * file that is not overridden is read and must be valid); -EEXIST: two files match. The fault says
  * which, with file and line.

@@ -17,7 +17,8 @@
 #include "daemon/plan/scale.h"
 
 enum {
-	PLATFORM_TERMS_MAX = 8, /* AMD's data fabric has an event for each of 8 channels */
+	PLATFORM_METRICS_MAX = 32, /* of a file; uncored serves PAGE_METRICS_MAX of them */
+	PLATFORM_TERMS_MAX = 8,    /* AMD's data fabric has an event for each of 8 channels */
 	PLATFORM_CHOICES_MAX = 4,
 	PLATFORM_SOURCE_MAX = 192,
 	PLATFORM_BYTES_MAX =
@@ -57,7 +58,8 @@ struct platform_term {
 
 struct platform_metric {
 	char name[PAGE_NAME_MAX];
-	char unit[PAGE_NAME_MAX];    /* one of unit.h */
+	char unit[PAGE_UNIT_MAX];    /* one of common/unit.h */
+	uint32_t pmid;               /* the site's number for PCP; 0: none */
 	char absent[PAGE_TEXT_MAX];  /* why this platform lacks it; "": it has it */
 	char partial[PAGE_TEXT_MAX]; /* the part that no PMU of this platform counts; "": none */
 	char source[PLATFORM_SOURCE_MAX];
@@ -65,6 +67,7 @@ struct platform_metric {
 	char confidence[16];                /* "high", "medium", "low" */
 	bool uncalibrated;
 	bool calibrated; /* the site has set what a count is worth */
+	bool is_opt_in;  /* counted only where the site enables it */
 	unsigned n_terms;
 	struct platform_term terms[PLATFORM_TERMS_MAX];
 };
@@ -74,14 +77,30 @@ struct platform {
 	char title[96];
 	char path[256];
 	bool standin;
+	char nodes[512];        /* the channels of each NUMA node of a socket; "": not known */
+	char pmu_sockets[128];  /* globs of the PMUs of each socket; "": cpumasks tell it */
 	uint32_t sweep_every_s; /* read the counters this often even without rings; 0: no need */
 	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": supported */
+	char asleep[512]; /* " NAME" of each opt-in metric that the site has not enabled */
 	unsigned n_metrics;
-	struct platform_metric metrics[PAGE_METRICS_MAX];
+	struct platform_metric metrics[PLATFORM_METRICS_MAX];
 };
 
 /* The metric check.NAME, which counts the same as @metric by other counters; -1: there is none. */
 int platform_check_of(const struct platform *platform, unsigned metric);
+
+/* The site's choice: names of metrics, or globs, with blanks between. */
+struct platform_choice {
+	const char *enabled, *disabled;
+};
+
+/*
+ * Leaves out the metrics that the site has disabled, and their checks, and the opt-in metrics that
+ * it has not enabled. The others keep their order. -EINVAL: a name is not a metric of @platform; or
+ * no metric is left, or more than PAGE_METRICS_MAX are.
+ */
+int platform_choose(
+	struct platform *platform, const struct platform_choice *choice, struct fault *fault);
 
 /*
  * Sets the worth of one count of metric @name to the site's @bytes (or whatever the metric's unit
@@ -90,5 +109,3 @@ int platform_check_of(const struct platform *platform, unsigned metric);
  */
 int platform_calibrate(
 	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault);
-
-struct platform *platform_free(struct platform *platform);

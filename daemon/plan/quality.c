@@ -4,13 +4,14 @@
  * rest of the sum for the whole. If there are several reasons, .why has the first in the order of
  * the platform file.
  */
-#include "daemon/plan/quality.h"
+#include "daemon/plan/plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/macro.h"
+#include "daemon/plan/match.h"
 
 /* The boxes of one term on one socket. */
 struct box_count {
@@ -94,6 +95,14 @@ static bool do_without(struct plan_socket *socket, unsigned metric, uint32_t fla
 	return true;
 }
 
+static void take_found(struct plan_socket *socket, unsigned metric, const struct box_count *count)
+{
+	struct plan_found *found = &socket->found[metric];
+
+	if (!found->n || (count->lost && is_whole(socket, metric)))
+		*found = (struct plan_found){ count->has, count->has + count->lost };
+}
+
 void quality_judge(
 	struct plan_socket *socket, unsigned metric, const struct quality_evidence *evidence)
 {
@@ -123,9 +132,31 @@ void quality_judge(
 			explain_absent(socket, metric, &asked->terms[t], list, &count);
 			return;
 		}
+		take_found(socket, metric, &count);
 		if (count.lost && is_whole(socket, metric)) {
 			set_quality(socket, metric, flags | PAGE_PARTIAL, "%u of %u boxes: %s",
 				count.has, count.has + count.lost, count.why);
 		}
 	}
+}
+
+int quality_note_uneven(struct plan *plan, unsigned metric)
+{
+	const struct plan_socket *most = &plan->sockets[0];
+	char why[PAGE_TEXT_MAX];
+
+	for (unsigned s = 1; s < plan->n_sockets; s++)
+		if (plan->sockets[s].found[metric].n > most->found[metric].n)
+			most = &plan->sockets[s];
+	for (unsigned s = 0; s < plan->n_sockets; s++) {
+		const unsigned n = plan->sockets[s].found[metric].n;
+
+		if (!is_whole(&plan->sockets[s], metric) || n == most->found[metric].n)
+			continue;
+		snprintf(why, sizeof why, "socket %u has %u of them, and socket %u has %u", s, n,
+			(unsigned)(most - plan->sockets), most->found[metric].n);
+		return plan_add_missing(
+			plan, plan->platform->metrics[metric].terms[0].pmu, (int)metric, why);
+	}
+	return 0;
 }

@@ -6,13 +6,29 @@
 #include <hwloc.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/macro.h"
 #include "common/number.h"
 #include "daemon/machine/pmu.h"
 
 static const uint64_t LOOK_AGAIN_NS = 1000000000;
+
+struct affinity affinity_of(const struct plan *plan, unsigned socket)
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+	const struct plan_box *box = &plan->boxes[s->first_box];
+	bool is_placed = plan->platform->pmu_sockets[0];
+
+	if (s->cpu < 0)
+		return (struct affinity){ .cpu = -1 };
+	while (box->cpu != s->cpu)
+		box++;
+	return (struct affinity){
+		.cpu = s->cpu,
+		.pmu = box->pmu,
+		.package = is_placed ? AFFINITY_ANY_PACKAGE : s->package,
+	};
+}
 
 bool affinity_set(const struct affinity *affinity, pthread_t thread)
 {
@@ -29,6 +45,7 @@ bool affinity_set(const struct affinity *affinity, pthread_t thread)
 	return taken;
 }
 
+/* A CPU that is offline has no package. */
 static bool is_of_package(int root_fd, int cpu, uint32_t package)
 {
 	char path[96], text[16];
@@ -37,31 +54,31 @@ static bool is_of_package(int root_fd, int cpu, uint32_t package)
 	snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
 		cpu);
 	return text_file_read(root_fd, path, text, sizeof text) == 0 &&
-	       number_parse_whole(text, 10, UINT32_MAX, &number) && number == package;
+	       number_parse_whole(text, 10, UINT32_MAX, &number) &&
+	       (number == package || package == AFFINITY_ANY_PACKAGE);
 }
 
 static int find_in(const char *cpumask, int root_fd, uint32_t package)
 {
-	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+	_cleanup_(bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 	int cpu = -1;
 
 	if (!cpus)
 		return -ENOMEM;
-	if (hwloc_bitmap_list_sscanf(cpus, cpumask) == 0)
-		do
-			cpu = hwloc_bitmap_next(cpus, cpu);
-		while (cpu >= 0 && !is_of_package(root_fd, cpu, package));
-	hwloc_bitmap_free(cpus);
-	return cpu >= 0 ? cpu : -ENOENT;
+	if (pmu_parse_cpus(cpumask, cpus))
+		while ((cpu = hwloc_bitmap_next(cpus, cpu)) >= 0)
+			if (is_of_package(root_fd, cpu, package))
+				return cpu;
+	return -ENOENT;
 }
 
 int affinity_find(int root_fd, const char *pmu, uint32_t package)
 {
-	char path[sizeof "sys/bus/event_source/devices/" + PMU_NAME_MAX], text[PMU_CPUMASK_MAX];
+	char path[sizeof PMU_DEVICES "/" + PMU_NAME_MAX], text[PMU_CPUMASK_MAX];
 	_cleanup_close_ int pmu_fd = -1;
 	int r;
 
-	snprintf(path, sizeof path, "sys/bus/event_source/devices/%s", pmu);
+	snprintf(path, sizeof path, PMU_DEVICES "/%s", pmu);
 	pmu_fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (pmu_fd < 0)
 		return -errno;

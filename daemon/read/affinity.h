@@ -12,12 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/plan/plan.h"
+
+/* Of PMUs that the platform file gives their sockets: their CPU may be of another package. */
+#define AFFINITY_ANY_PACKAGE UINT32_MAX
+
 struct affinity {
 	int cpu;         /* -1: any */
 	const char *pmu; /* borrowed; a PMU that the thread reads */
 	uint32_t package;
 	uint64_t looked_ns; /* when its thread last looked for another CPU */
 };
+
+/* The CPU on which @plan has most boxes of @socket. Borrows the name of a PMU from @plan. */
+struct affinity affinity_of(const struct plan *plan, unsigned socket);
 
 /* Lets @thread run on affinity->cpu only. False: @thread may not, or the CPU is offline. */
 bool affinity_set(const struct affinity *affinity, pthread_t thread);
@@ -30,6 +38,7 @@ bool affinity_set(const struct affinity *affinity, pthread_t thread);
  */
 bool affinity_follow(struct affinity *affinity, uint64_t now_ns);
 
-/* The CPU of @package that is in charge of @pmu's counters, on the machine below @root_fd. -ENOENT:
- * no CPU of @package is in charge, or sysfs names none; -ENOMEM, errno of openat(2) and read(2). */
+/* The online CPU of @package that is in charge of @pmu's counters, on the machine below @root_fd.
+ * -ENOENT: no CPU of @package is in charge, or sysfs names none; -ENOMEM, errno of openat(2) and
+ * read(2). */
 int affinity_find(int root_fd, const char *pmu, uint32_t package);

@@ -37,7 +37,7 @@ unsigned batch_moments(const struct doorbells *d)
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		const struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (!doorbell->rang && !doorbell->joins)
+		if (!doorbell->rang && doorbell->claim != CLAIM_JOINS)
 			continue;
 		if (!may_be_batch(doorbell))
 			return 0;
@@ -52,7 +52,7 @@ void batch_note_quiet(struct doorbells *d)
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (!doorbell->joins || !doorbell->moments)
+		if (doorbell->claim != CLAIM_JOINS || !doorbell->moments)
 			continue;
 		doorbell->all_came = true;
 		if (++doorbell->n_quiet < QUIET_ONES)

@@ -10,18 +10,19 @@ enum {
 	MORE_IN_A_ROW = 3, /* sweeps for a client that is alone */
 	RESERVE_PARTS = 4, /* a quarter of the burst is kept for users with credit */
 	COSTS_AVERAGED = 8,
-	NOBODY = UINT32_MAX,
 };
 
 int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned n_accounts)
 {
 	*budget = (struct budget){
 		.rules = *rules,
-		.oldest = NOBODY,
-		.newest = NOBODY,
-		.accounts = calloc(n_accounts, sizeof(struct budget_account)),
+		.ends = n_accounts,
+		.accounts = calloc(n_accounts + 1, sizeof(struct budget_account)),
 	};
-	return budget->accounts ? 0 : -ENOMEM;
+	if (!budget->accounts)
+		return -ENOMEM;
+	budget->accounts[n_accounts].older = budget->accounts[n_accounts].newer = n_accounts;
+	return 0;
 }
 
 void budget_done(struct budget *budget)
@@ -46,14 +47,8 @@ static void unlink_active(struct budget *budget, uint32_t index)
 {
 	struct budget_account *account = &budget->accounts[index];
 
-	if (account->older == NOBODY)
-		budget->oldest = account->newer;
-	else
-		budget->accounts[account->older].newer = account->newer;
-	if (account->newer == NOBODY)
-		budget->newest = account->older;
-	else
-		budget->accounts[account->newer].older = account->older;
+	budget->accounts[account->older].newer = account->newer;
+	budget->accounts[account->newer].older = account->older;
 	account->asked_ns = 0;
 	budget->n_active--;
 }
@@ -61,25 +56,25 @@ static void unlink_active(struct budget *budget, uint32_t index)
 static void link_newest(struct budget *budget, uint32_t index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
+	struct budget_account *ends = &budget->accounts[budget->ends];
 
 	account->asked_ns = now_ns;
-	account->older = budget->newest;
-	account->newer = NOBODY;
-	if (budget->newest == NOBODY)
-		budget->oldest = index;
-	else
-		budget->accounts[budget->newest].newer = index;
-	budget->newest = index;
+	account->older = ends->older;
+	account->newer = budget->ends;
+	budget->accounts[ends->older].newer = index;
+	ends->older = index;
 	budget->n_active++;
 }
 
 static void note_active(struct budget *budget, uint32_t index, uint64_t now_ns)
 {
+	const struct budget_account *ends = &budget->accounts[budget->ends];
+
 	if (budget->accounts[index].asked_ns)
 		unlink_active(budget, index);
 	link_newest(budget, index, now_ns);
-	while (now_ns - budget->accounts[budget->oldest].asked_ns > ACTIVE_NS)
-		unlink_active(budget, budget->oldest);
+	while (now_ns - budget->accounts[ends->newer].asked_ns > ACTIVE_NS)
+		unlink_active(budget, ends->newer);
 }
 
 void budget_forget(struct budget *budget, unsigned index)

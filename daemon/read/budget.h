@@ -61,8 +61,10 @@ struct budget {
 	uint64_t as_of_ns; /* when the total was last updated; 0: not asked yet */
 	uint64_t swept_ns; /* begin of the last sweep; 0: none */
 	uint64_t sweep_cost_ns;
-	uint32_t oldest, newest, n_active; /* accounts that asked within the last second */
-	struct budget_account *accounts;   /* owned */
+	uint32_t n_active; /* accounts that asked within the last second, a ring by .older and
+			      .newer */
+	uint32_t ends;     /* the element of .accounts between the newest and the oldest of them */
+	struct budget_account *accounts; /* owned */
 };
 
 /* For accounts 0 .. n_accounts - 1. 0, -ENOMEM. */

@@ -21,13 +21,16 @@ bool claims_admit(struct doorbells *d, uint64_t now_ns)
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (!doorbell->waits)
+		if (!doorbell_waits(doorbell))
 			continue;
-		doorbell->joins = !budget_ask(&d->budget, doorbell->account, now_ns);
-		if (doorbell->joins)
+		if (budget_ask(&d->budget, doorbell->account, now_ns)) {
+			doorbell->claim = CLAIM_WAITS;
+			d->n_waiting++;
+		} else {
+			doorbell->claim = CLAIM_JOINS;
 			batch_learn(doorbell, now_ns);
-		admitted |= doorbell->joins;
-		d->n_waiting += !doorbell->joins;
+			admitted = true;
+		}
 	}
 	return admitted;
 }
@@ -39,9 +42,10 @@ bool claims_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (doorbell->waits && !doorbell->joins)
-			doorbell->joins = budget_may_join(&d->budget, doorbell->account, now_ns);
-		if (!doorbell->joins)
+		if (doorbell->claim == CLAIM_WAITS &&
+			budget_may_join(&d->budget, doorbell->account, now_ns))
+			doorbell->claim = CLAIM_JOINS;
+		if (doorbell->claim != CLAIM_JOINS)
 			continue;
 		page_wakeup_let_spin(
 			doorbell->wakeup, doorbell->n_clients <= SPINNERS ? spin_ns : 0);
@@ -67,9 +71,7 @@ static void wake_portion(struct doorbell *doorbell)
 
 static void answer(struct doorbell *doorbell)
 {
-	doorbell->waits = false;
-	doorbell->joins = false;
-	doorbell->answered = true;
+	doorbell->claim = CLAIM_ANSWERED;
 	doorbell->n_woken = 0;
 	page_wakeup_announce(doorbell->wakeup);
 	wake_portion(doorbell);
@@ -84,7 +86,7 @@ static void wake_on(struct doorbells *d, struct doorbell *doorbell)
 	if (doorbell->more_ns > now_ns)
 		return;
 	wait_ns = budget_ask_within_intervals(&d->budget, doorbell->account, now_ns);
-	if (!wait_ns && d->n_waiting > doorbell->waits)
+	if (!wait_ns && d->n_waiting > (doorbell->claim == CLAIM_WAITS))
 		wait_ns = LOOK_NS;
 	if (wait_ns)
 		doorbell->more_ns = now_ns + wait_ns;
@@ -96,12 +98,19 @@ void claims_wake(struct doorbells *d, unsigned i, bool many)
 {
 	struct doorbell *doorbell = &d->places[d->busy[i]];
 
-	if ((doorbell->n_woken >= CLAIMS_PORTION) != many || doorbell->answered)
+	if ((doorbell->n_woken >= CLAIMS_PORTION) != many || doorbell->claim == CLAIM_ANSWERED)
 		return;
-	if (doorbell->joins)
+	if (doorbell->claim == CLAIM_JOINS)
 		answer(doorbell);
 	else if (doorbell->half_woken)
 		wake_on(d, doorbell);
+}
+
+void claims_keep(struct doorbells *d, const struct page_sweep *sweep)
+{
+	for (unsigned i = 0; i < d->n_busy && d->kept; i++)
+		if (d->places[d->busy[i]].claim == CLAIM_ANSWERED)
+			doorbells_end_kept(d, d->busy[i], sweep);
 }
 
 /* --- payment --- */
@@ -123,7 +132,7 @@ static uint64_t charge_wakes(struct doorbells *d, uint64_t cost_ns)
 
 static bool pays(const struct doorbell *doorbell, bool for_sweep)
 {
-	return for_sweep ? doorbell->answered : doorbell->rang;
+	return for_sweep ? doorbell->claim == CLAIM_ANSWERED : doorbell->rang;
 }
 
 static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
@@ -143,7 +152,7 @@ static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
 			cost_ns -= share_ns;
 			n--;
 		}
-		if (doorbell->answered)
+		if (doorbell->claim == CLAIM_ANSWERED)
 			budget_answered(&d->budget, doorbell_payer(doorbell));
 	}
 }
@@ -156,12 +165,13 @@ static void end_turn(struct doorbells *d, uint64_t now_ns)
 		uint32_t place = d->busy[i];
 		struct doorbell *doorbell = &d->places[place];
 
-		if (doorbell->answered)
+		if (doorbell->claim == CLAIM_ANSWERED) {
 			doorbell->answered_ns = now_ns;
+			doorbell->claim = CLAIM_NONE;
+		}
 		doorbell->rang = false;
-		doorbell->answered = false;
 		doorbell->former = 0;
-		doorbell->listed = doorbell->waits || doorbell->half_woken;
+		doorbell->listed = doorbell_waits(doorbell) || doorbell->half_woken;
 		if (doorbell->listed)
 			d->busy[n++] = place;
 	}
@@ -194,7 +204,7 @@ static void put_off_waiting(struct doorbells *d, uint64_t now_ns)
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (doorbell->waits)
+		if (doorbell_waits(doorbell))
 			put_off(d, doorbell, now_ns + wait_ns(d, doorbell, now_ns));
 	}
 }
@@ -216,7 +226,7 @@ int64_t claims_due_ns(const struct doorbells *d, uint64_t now_ns)
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		const struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (doorbell->waits && doorbell->check_ns < due_ns)
+		if (doorbell_waits(doorbell) && doorbell->check_ns < due_ns)
 			due_ns = doorbell->check_ns;
 		if (doorbell->half_woken && doorbell->more_ns < due_ns)
 			due_ns = doorbell->more_ns;

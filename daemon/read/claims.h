@@ -36,6 +36,9 @@ bool claims_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns)
  */
 void claims_wake(struct doorbells *doorbells, unsigned i, bool many);
 
+/* After the sweep: keeps it for the users that it answers and that want it kept. */
+void claims_keep(struct doorbells *doorbells, const struct page_sweep *sweep);
+
 /* Ends the turn, which cost @cost_ns, with a sweep that began at @begin_ns (0: without a sweep).
  * Tells the users of claims that still wait how long to wait. */
 void claims_charge(

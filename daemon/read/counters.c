@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/macro.h"
@@ -16,9 +15,7 @@
 #include "daemon/count/tally.h"
 #include "daemon/machine/machine.h"
 #include "daemon/machine/socket-numbers.h"
-#include "daemon/plan/planner.h"
 #include "daemon/plan/platform-search.h"
-#include "daemon/read/reader-thread.h"
 
 static_assert((uint32_t)CONFIG_BYTES_MAX == (uint32_t)PLATFORM_BYTES_MAX, "bytes per count");
 
@@ -75,6 +72,11 @@ int counters_plan(struct counters *counters, const struct counters_origin *origi
 	counters->origin = *origin;
 	r = platform_find(
 		origin->platform_dirs, root_fd, config->platform, &counters->platform, fault);
+	if (r >= 0)
+		r = platform_choose(counters->platform,
+			&(struct platform_choice){
+				config->enabled_metrics, config->disabled_metrics },
+			fault);
 	for (unsigned i = 0; r >= 0 && i < config->n_calibrations; i++)
 		r = platform_calibrate(counters->platform, config->calibrations[i].metric,
 			config->calibrations[i].bytes, fault);
@@ -130,18 +132,36 @@ static void warn_of_refusals(struct counters *counters, unsigned n_open)
 		strerror(-counters->generation.boxes[i].error));
 }
 
+/* Flexible boxes that are open: extra ones, or the others. */
+static unsigned count_flexible(const struct counters *counters, bool is_extra)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++) {
+		const struct box *box = &counters->generation.boxes[i];
+
+		n += box->mode != BOX_CLOSED && !box_is_pinned(box) &&
+		     counters->plan.boxes[i].is_extra == is_extra;
+	}
+	return n;
+}
+
+/* It is uncored itself that leaves an extra box few counters. */
 static void warn_of_shared_boxes(struct counters *counters)
 {
-	unsigned n_shared = 0;
+	unsigned n_shared = count_flexible(counters, false);
+	unsigned n_extra = count_flexible(counters, true);
 
-	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
-		if (counters->generation.boxes[i].mode > BOX_PINNED)
-			n_shared++;
 	if (n_shared)
 		fault_set(new_warning(counters), 0,
 			"%u of %u counter boxes are shared with other users of their counters: "
 			"their values are estimated while the kernel multiplexes.",
 			n_shared, counters->plan.n_boxes);
+	if (n_extra)
+		fault_set(new_warning(counters), 0,
+			"%u boxes of metrics that the site enables have fewer counters than "
+			"events: these values are estimated.",
+			n_extra);
 }
 
 static void warn_of_reopening(struct counters *counters, const struct fault *why)
@@ -166,7 +186,7 @@ static struct reader_rules rules_of(const struct config *config)
 	return (struct reader_rules){
 		.budget = { config->budget_percent, config->burst_ms, disclosure->min_interval_ms,
 			disclosure->min_interval_per_user_ms },
-		.quantum = disclosure->quantum,
+		.quanta = { disclosure->quantum, disclosure->quantum_energy },
 	};
 }
 
@@ -180,24 +200,12 @@ void counters_apply(struct counters *counters, const struct config *config)
 		reader_set_rules(&counters->readers[s], &rules);
 }
 
-/* The reader runs on the socket's CPU. */
-static struct affinity affinity_of(const struct plan *plan, unsigned socket)
-{
-	const struct plan_socket *s = &plan->sockets[socket];
-	const struct plan_box *box = &plan->boxes[s->first_box];
-
-	if (s->cpu < 0)
-		return (struct affinity){ .cpu = -1 };
-	while (box->cpu != s->cpu)
-		box++;
-	return (struct affinity){ .cpu = s->cpu, .pmu = box->pmu, .package = s->package };
-}
-
 static int init_reader(struct counters *counters, unsigned socket, const struct config *config)
 {
 	const struct reader_options options = {
 		.affinity = affinity_of(&counters->plan, socket),
 		.realtime = config->realtime,
+		.may_use_program = strcmp(config->sweep_method, "read") != 0,
 		.rules = rules_of(config),
 		.sweep_every_s = counters->platform->sweep_every_s,
 		.stopped_fd = counters->stopped_fd,
@@ -296,6 +304,21 @@ static void give_up_calls(struct counters *counters)
 			strerror(-r));
 }
 
+/* What decides is whether uncored can run its programs without privilege. */
+static void choose_method(struct counters *counters, const struct config *config)
+{
+	const struct reader *slow = NULL;
+
+	for (unsigned s = counters->n_readers; s-- > 0;)
+		if (!reader_use_program(&counters->readers[s]))
+			slow = &counters->readers[s];
+	if (slow && !strcmp(config->sweep_method, "bpf"))
+		fault_set(new_warning(counters), 0,
+			"uncored.conf has method = bpf in [sweep], but socket %u is read by "
+			"read(2). %s",
+			slow->sweep.socket, slow->why_read.text);
+}
+
 /* With a single socket no other socket can get its number, so a failure does not matter. */
 static void save_numbers(struct counters *counters)
 {
@@ -337,6 +360,7 @@ int counters_open(struct counters *counters, const struct config *config, struct
 	if (r < 0)
 		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
 	give_up_calls(counters);
+	choose_method(counters, config);
 	return 0;
 }
 
@@ -367,6 +391,6 @@ void counters_done(struct counters *counters)
 	generation_done(&counters->generation);
 	plan_done(&counters->plan);
 	topology_done(&counters->topology);
-	platform_free(counters->platform);
+	free(counters->platform);
 	*counters = (struct counters){};
 }

@@ -19,7 +19,7 @@
 #include "daemon/read/reader.h"
 #include "daemon/site/config.h"
 
-enum { COUNTERS_WARNINGS_MAX = 8 }; /* one of each kind */
+enum { COUNTERS_WARNINGS_MAX = 10 }; /* one of each kind */
 
 /* Where the facts of the machine come from. All strings are borrowed. */
 struct counters_origin {
@@ -36,7 +36,7 @@ struct counters {
 	struct plan plan;
 	struct generation generation;
 	bool is_kept;           /* a service manager keeps the generation */
-	int stopped_fd;         /* eventfd: a reader has something to report, see restart.h */
+	int stopped_fd;         /* eventfd: a reader has something to report, see restart.c */
 	struct reader *readers; /* one per socket */
 	unsigned n_readers;
 	unsigned n_warnings;
@@ -45,8 +45,8 @@ struct counters {
 
 /*
  * Recognises the machine and makes the plan; opens nothing, needs no privilege. @counters must be
- * all zero. Errors of platform_find(), platform_calibrate(), topology_load(), planner_make_plan();
- * -ENOMEM.
+ * all zero. Errors of platform_find(), platform_choose(), platform_calibrate(), topology_load(),
+ * planner_make_plan(); -ENOMEM.
  */
 int counters_plan(struct counters *counters, const struct counters_origin *origin,
 	const struct config *config, struct fault *fault);

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/macro.h"
 
 #ifndef SYS_epoll_pwait2
@@ -91,10 +90,9 @@ int doorbells_add(
 	struct doorbell *doorbell = &d->places[place];
 
 	*doorbell = (struct doorbell){
-		.used = true,
+		.claim = doorbell->claim,
 		.listed = doorbell->listed,
 		.rang = doorbell->rang,
-		.answered = doorbell->answered,
 		.wake_ns = doorbell->wake_ns,
 		.former = doorbell->listed ? doorbell_payer(doorbell) + 1 : 0,
 		.use = doorbell->use + 1,
@@ -110,12 +108,37 @@ void doorbells_remove(struct doorbells *d, unsigned place)
 {
 	struct doorbell *doorbell = &d->places[place];
 
-	doorbell->used = false;
-	doorbell->waits = false;
-	doorbell->joins = false;
+	if (doorbell->claim != CLAIM_ANSWERED)
+		doorbell->claim = CLAIM_NONE;
 	doorbell->half_woken = false;
 	doorbell->wakeup = NULL;
 	doorbell->fd = -1;
+	doorbells_end_kept(d, place, NULL);
+}
+
+/* --- sweeps to be kept --- */
+
+void doorbells_keep(struct doorbells *d, struct kept_sweep *kept)
+{
+	kept->state = KEPT_ASKED;
+	kept->next = d->kept;
+	d->kept = kept;
+}
+
+void doorbells_end_kept(struct doorbells *d, unsigned place, const struct page_sweep *sweep)
+{
+	struct kept_sweep **at = &d->kept, *kept;
+
+	while ((kept = *at))
+		if (kept->place != place || (sweep && kept->state != KEPT_CLAIMED)) {
+			at = &kept->next;
+		} else {
+			*at = kept->next;
+			if (sweep)
+				kept->sweep = *sweep;
+			__atomic_store_n(
+				&kept->state, sweep ? KEPT_THERE : KEPT_LOST, __ATOMIC_RELEASE);
+		}
 }
 
 void doorbells_set_rules(struct doorbells *d, const struct budget_rules *rules)
@@ -130,25 +153,19 @@ void doorbells_set_rules(struct doorbells *d, const struct budget_rules *rules)
 /* --- rings --- */
 
 /* The timeout is in ns if the kernel supports that, otherwise in ms. */
-static int wait_for_events(struct doorbells *d, int64_t timeout_ns)
+void doorbells_wait(struct doorbells *d, int64_t timeout_ns)
 {
 	const struct timespec timeout = { timeout_ns / (int64_t)SECOND_NS,
 		timeout_ns % (int64_t)SECOND_NS };
 	int64_t timeout_ms = (timeout_ns + NS_PER_MS - 1) / NS_PER_MS;
-	long n = syscall(SYS_epoll_pwait2, d->epoll_fd, d->events, DOORBELLS_EVENTS,
+
+	d->n_events = (int)syscall(SYS_epoll_pwait2, d->epoll_fd, d->events, DOORBELLS_EVENTS,
 		timeout_ns < 0 ? NULL : &timeout, NULL, 0);
-
-	if (n >= 0 || errno != ENOSYS)
-		return (int)n;
-	return epoll_wait(d->epoll_fd, d->events, DOORBELLS_EVENTS,
-		timeout_ns < 0         ? -1
-		: timeout_ms > INT_MAX ? INT_MAX
-				       : (int)timeout_ms);
-}
-
-void doorbells_wait(struct doorbells *d, int64_t timeout_ns)
-{
-	d->n_events = wait_for_events(d, timeout_ns);
+	if (d->n_events < 0 && errno == ENOSYS)
+		d->n_events = epoll_wait(d->epoll_fd, d->events, DOORBELLS_EVENTS,
+			timeout_ns < 0         ? -1
+			: timeout_ms > INT_MAX ? INT_MAX
+					       : (int)timeout_ms);
 }
 
 static void list_busy(struct doorbells *d, uint32_t place)
@@ -158,22 +175,40 @@ static void list_busy(struct doorbells *d, uint32_t place)
 	d->places[place].listed = true;
 }
 
+static void claim(struct doorbells *d, uint32_t place)
+{
+	struct doorbell *doorbell = &d->places[place];
+
+	doorbell->rang = true;
+	if (!doorbell_waits(doorbell)) {
+		doorbell->check_ns = 0;
+		doorbell->claim = CLAIM_WAITS;
+	}
+	list_busy(d, place);
+}
+
 static void note_ring(struct doorbells *d, uint64_t data, uint64_t now_ns)
 {
 	uint32_t place = (uint32_t)data;
 	struct doorbell *doorbell = &d->places[place];
 
-	if (!doorbell->used || doorbell->use != data >> 32)
+	if (!doorbell->wakeup || doorbell->use != data >> 32)
 		return;
-	if (doorbell->waits && doorbell->check_ns > now_ns) {
+	if (doorbell_waits(doorbell) && doorbell->check_ns > now_ns) {
 		doorbells_mute(d, place, true);
 		return;
 	}
-	doorbell->rang = true;
-	if (!doorbell->waits)
-		doorbell->check_ns = 0;
-	doorbell->waits = true;
-	list_busy(d, place);
+	claim(d, place);
+}
+
+/* No sweep has begun since the main thread asked that could answer a claim that waits already. */
+static void note_kept(struct doorbells *d)
+{
+	for (struct kept_sweep *kept = d->kept; kept; kept = kept->next)
+		if (kept->state == KEPT_ASKED) {
+			__atomic_store_n(&kept->state, KEPT_CLAIMED, __ATOMIC_RELAXED);
+			claim(d, kept->place);
+		}
 }
 
 bool doorbells_note(struct doorbells *d, uint64_t now_ns)
@@ -186,5 +221,6 @@ bool doorbells_note(struct doorbells *d, uint64_t now_ns)
 		else
 			note_ring(d, d->events[i].data.u64, now_ns);
 	d->n_events = 0;
+	note_kept(d);
 	return ordered;
 }

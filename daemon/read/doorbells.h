@@ -33,14 +33,19 @@ enum {
 	DOORBELLS_EVENTS = 1024,  /* looked at in one go */
 };
 
+/* The claim of a user (claims.h) for one sweep. */
+enum claim {
+	CLAIM_NONE,
+	CLAIM_WAITS,
+	CLAIM_JOINS,    /* it waits, and the next sweep answers it */
+	CLAIM_ANSWERED, /* by the sweep of this turn */
+};
+
 /* All zero: free. */
 struct doorbell {
-	bool used;
+	enum claim claim;
 	bool listed;      /* in doorbells.busy */
 	bool rang;        /* in this turn */
-	bool waits;       /* its claim waits for a sweep */
-	bool joins;       /* the next sweep answers it */
-	bool answered;    /* by the sweep of this turn */
 	bool half_woken;  /* some of its waiters still sleep */
 	bool muted;       /* because it rang although its claim waits */
 	bool all_came;    /* no ring seems late for the last answer */
@@ -57,14 +62,27 @@ struct doorbell {
 	uint64_t wake_ns;     /* time that waking took in this turn */
 	uint64_t check_ns;    /* when to look at its claim again; 0: now */
 	uint64_t more_ns;     /* when to wake more of its waiters, if it is half woken; 0: now */
-	struct page_wakeup *wakeup; /* borrowed */
+	struct page_wakeup *wakeup; /* borrowed; NULL: the place is free */
 };
+
+static inline bool doorbell_waits(const struct doorbell *doorbell)
+{
+	return doorbell->claim == CLAIM_WAITS || doorbell->claim == CLAIM_JOINS;
+}
 
 /* The account that is charged for the costs of a doorbell in this turn. */
 static inline unsigned doorbell_payer(const struct doorbell *doorbell)
 {
 	return doorbell->former ? doorbell->former - 1 : doorbell->account;
 }
+
+/* A sweep that the main thread wants for a user, and does not wait for; see doorbells_keep(). */
+struct kept_sweep {
+	struct kept_sweep *next;
+	unsigned place;
+	enum { KEPT_ASKED, KEPT_CLAIMED, KEPT_THERE, KEPT_LOST } state; /* atomic */
+	struct page_sweep sweep;                                        /* if it is there */
+};
 
 struct doorbells {
 	int epoll_fd;
@@ -77,6 +95,7 @@ struct doorbells {
 	struct doorbell *places; /* owned */
 	uint32_t *busy;          /* owned: places that wait, or had something to do in this turn */
 	unsigned n_busy;
+	struct kept_sweep *kept; /* borrowed: those that are neither there nor lost */
 };
 
 /* -ENOMEM; errno of epoll_create1(2), eventfd(2), epoll_ctl(2). */
@@ -99,6 +118,17 @@ int doorbells_watch(struct doorbells *doorbells, unsigned place, int fd);
 /* Frees @place. Its old doorbell stays watched until it is closed, but rings there do nothing. */
 void doorbells_remove(struct doorbells *doorbells, unsigned place);
 
+/*
+ * Has the user at kept->place make a claim, as if a client rang, and keeps the sweep that answers
+ * it. @kept must live until it is there, or lost because the place became free. The reader must get
+ * an order then.
+ */
+void doorbells_keep(struct doorbells *doorbells, struct kept_sweep *kept);
+
+/* All that is kept for @place is there now, or lost if @sweep is NULL. */
+void doorbells_end_kept(
+	struct doorbells *doorbells, unsigned place, const struct page_sweep *sweep);
+
 /* Applies new rules, and looks at all claims again. */
 void doorbells_set_rules(struct doorbells *doorbells, const struct budget_rules *rules);
 
@@ -108,7 +138,7 @@ void doorbells_set_rules(struct doorbells *doorbells, const struct budget_rules 
  * the lock. */
 void doorbells_wait(struct doorbells *doorbells, int64_t timeout_ns);
 
-/* Notes the rings. True: there is an order. */
+/* Notes the rings, and what is to be kept. True: there is an order. */
 bool doorbells_note(struct doorbells *doorbells, uint64_t now_ns);
 
 /* Mutes the doorbell at @place, or unmutes it. After that, an unmuted doorbell that was ever rung

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/read/reader-thread.h"
+/*
+ * The thread of a reader. In each turn it sleeps until somebody rings, admits claims, waits for the
+ * rest of a batch, makes a sweep, wakes the waiters of the answered users, and charges these users.
+ */
+#include "daemon/read/reader.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -90,6 +94,7 @@ static void charge(struct reader *reader, bool swept)
 	if (swept)
 		reader_note_sweep(reader);
 	reader->state.cpu_ns += cost_ns;
+	claims_keep(&reader->doorbells, sweep_last(&reader->sweep));
 	claims_charge(&reader->doorbells, swept ? sweep_last(&reader->sweep)->begin_ns : 0, cost_ns,
 		clock_now_ns());
 	page_tell_cost(reader->sweep.cell, reader->state.cpu_ns, reader->doorbells.throttled);
@@ -157,7 +162,7 @@ static bool admit(struct reader *reader)
 	pthread_mutex_lock(&reader->lock);
 	reader->ordered = doorbells_note(&reader->doorbells, now_ns);
 	admitted = claims_admit(&reader->doorbells, now_ns);
-	sweep_set_quantum(&reader->sweep, reader->options.rules.quantum);
+	reader->sweep.tally.quanta = reader->options.rules.quanta;
 	pthread_mutex_unlock(&reader->lock);
 	return admitted;
 }

@@ -2,16 +2,9 @@
 #include "daemon/read/reader.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "common/clock.h"
-#include "common/macro.h"
-#include "daemon/base/privilege.h"
-#include "daemon/read/batch.h"
-#include "daemon/read/claims.h"
 
 static const uint64_t STOPPED_NS = 1000000000;
 
@@ -37,6 +30,8 @@ void reader_note_sweep(struct reader *reader)
 
 	reader->state.sweeps = last->number;
 	reader->state.last_sweep_ns = last->end_ns - last->begin_ns;
+	reader->state.longest_call_ns = reader->sweep.snapshot.longest_ns;
+	reader->state.n_by_program = reader->sweep.n_by_program;
 	note_stopped(reader);
 }
 
@@ -50,6 +45,23 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(lock, &attr);
 	pthread_mutexattr_destroy(&attr);
+}
+
+static void load_program(struct reader *reader)
+{
+	struct sweep *sweep = &reader->sweep;
+
+	if (reader->options.may_use_program)
+		snapshot_load(&sweep->snapshot, sweep->boxes, sweep->n_boxes, &reader->why_read);
+	else
+		fault_set(&reader->why_read, 0, "uncored.conf has method = read.");
+}
+
+bool reader_use_program(struct reader *reader)
+{
+	struct snapshot *snapshot = &reader->sweep.snapshot;
+
+	return snapshot->readings && snapshot_use(snapshot, &reader->why_read) >= 0;
 }
 
 static void make_first_sweep(struct reader *reader)
@@ -70,14 +82,16 @@ int reader_init(struct reader *reader, const struct reader_options *options,
 	};
 	init_lock(&reader->lock);
 	pthread_cond_init(&reader->carried_out, NULL);
-	r = sweep_init(&reader->sweep, generation, socket, options->rules.quantum);
+	r = sweep_init(&reader->sweep, generation, socket);
 	if (r >= 0)
 		r = doorbells_init(&reader->doorbells, &options->rules.budget);
 	if (r < 0)
 		return r;
+	load_program(reader);
 	sweep_tell_cpu(&reader->sweep, options->affinity.cpu);
 	reader->state.cpu_ns = reader->sweep.cell->cpu_ns;
 	reader->doorbells.throttled = reader->sweep.cell->throttled;
+	reader->sweep.tally.quanta = options->rules.quanta;
 	make_first_sweep(reader);
 	return 0;
 }
@@ -130,6 +144,14 @@ int reader_replace(struct reader *reader, unsigned place, int fd)
 	return r;
 }
 
+void reader_keep(struct reader *reader, struct kept_sweep *kept)
+{
+	pthread_mutex_lock(&reader->lock);
+	doorbells_keep(&reader->doorbells, kept);
+	pthread_mutex_unlock(&reader->lock);
+	eventfd_write(reader->doorbells.order_fd, 1);
+}
+
 void reader_count_clients(struct reader *reader, unsigned place, int change)
 {
 	pthread_mutex_lock(&reader->lock);
@@ -179,7 +201,7 @@ struct reader_state reader_state(struct reader *reader)
 	pthread_mutex_lock(&reader->lock);
 	state = reader->state;
 	state.throttled = reader->doorbells.throttled;
-	state.quantum = reader->options.rules.quantum;
+	state.quanta = reader->options.rules.quanta;
 	pthread_mutex_unlock(&reader->lock);
 	return state;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reader reads the counters of one socket. Its thread (reader-thread.h) is pinned to a CPU of
+ * A reader reads the counters of one socket. Its thread (reader-thread.c) is pinned to a CPU of
  * that socket, because reading a counter from another CPU costs an interrupt on the socket's CPU.
  *
  * Clients ring doorbells, and one sweep serves all clients that rang before it began. While nobody
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/page.h"
+#include "daemon/base/fault.h"
 #include "daemon/count/generation.h"
 #include "daemon/count/sweep.h"
 #include "daemon/read/affinity.h"
@@ -22,12 +23,13 @@
 /* The rules that may change while the reader runs. */
 struct reader_rules {
 	struct budget_rules budget;
-	uint32_t quantum; /* see tally.h */
+	struct tally_quanta quanta;
 };
 
 struct reader_options {
 	struct affinity affinity; /* the thread's own, once it runs */
 	bool realtime;
+	bool may_use_program; /* see snapshot.h */
 	struct reader_rules rules;
 	uint32_t sweep_every_s; /* a sweep at least this often; 0: only for rings */
 	int stopped_fd;         /* eventfd: written once a second while boxes stand still */
@@ -36,10 +38,12 @@ struct reader_options {
 /* The state of a reader, as `uncore info` shows it. */
 struct reader_state {
 	uint64_t sweeps;
-	uint64_t last_sweep_ns; /* how long the last sweep took */
-	uint64_t cpu_ns;        /* CPU time of the thread */
-	uint64_t throttled;     /* claims that had to wait for budget or interval */
-	uint32_t quantum;       /* of its rules */
+	uint64_t last_sweep_ns;     /* how long the last sweep took */
+	uint64_t cpu_ns;            /* CPU time of the thread */
+	uint64_t throttled;         /* claims that had to wait for budget or interval */
+	struct tally_quanta quanta; /* of its rules */
+	uint64_t longest_call_ns;   /* of a program; 0: none ran */
+	unsigned n_by_program;      /* boxes of the last sweep that the program read */
 	unsigned n_clients;
 	int stopped;   /* a box that stands still, by its number on this socket; -1: none */
 	bool realtime; /* SCHED_FIFO was granted */
@@ -48,7 +52,8 @@ struct reader_state {
 
 struct reader {
 	struct reader_options options;
-	struct sweep sweep; /* the thread's own, once it runs */
+	struct sweep sweep;    /* the thread's own, once it runs */
+	struct fault why_read; /* why its sweeps take read(2); the main thread's */
 
 	pthread_t thread;
 	bool running;
@@ -76,6 +81,14 @@ struct reader {
 int reader_init(struct reader *reader, const struct reader_options *options,
 	const struct generation *generation, unsigned socket);
 
+/* Its sweeps use a program in the kernel from now on, if uncored can run it without privilege,
+ * which it must have given up. False: they go on with read(2), and .why_read says why. */
+bool reader_use_program(struct reader *reader);
+
+/* Starts the thread. It is not an error if the system refuses SCHED_FIFO or the CPU: reader_state()
+ * shows the refusal. Errno of pthread_create(3). reader_done() ends the thread. */
+int reader_thread_start(struct reader *reader);
+
 /* Notes the last sweep in .state. For the thread, with the lock held, or before the thread runs. */
 void reader_note_sweep(struct reader *reader);
 
@@ -93,6 +106,9 @@ void reader_remove(struct reader *reader, unsigned place);
 
 /* Watches @fd at @place instead of the doorbell that is there. Errno of epoll_ctl(2). */
 int reader_replace(struct reader *reader, unsigned place, int fd);
+
+/* See doorbells_keep(). */
+void reader_keep(struct reader *reader, struct kept_sweep *kept);
 
 /* Adds @change to the number of clients that ring at @place. */
 void reader_count_clients(struct reader *reader, unsigned place, int change);

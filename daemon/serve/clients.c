@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/clients.h"
+#include "daemon/serve/reports.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -22,8 +22,9 @@ enum { DEAR_MAX = 1 };
 static const uint64_t HOUR_NS = 3600000000000U;
 
 /*
- * The longest wait of one parked connection. The account's others follow one by one (parking.c):
- * even with 512 of them, a client of the library is answered within its time limit of one second.
+ * The longest wait of one parked connection. The account's others follow one by one
+ * (conversation.c): even with 512 of them, a client of the library is answered within its time
+ * limit of one second.
  */
 static const uint64_t PARKED_MAX_NS = 200000000;
 
@@ -161,6 +162,14 @@ int peer_send(struct peer *peer, const union wire_message *message, const int fd
 	int r = wire_send(peer->fd, message, fds, n_fds);
 
 	return r < 0 ? r : check_price(peer, before_ns);
+}
+
+int peer_done(struct peer *peer)
+{
+	union wire_message reply;
+
+	wire_begin(&reply, WIRE_DONE);
+	return peer_send(peer, &reply, NULL, 0);
 }
 
 /* No request carries descriptors. A message with descriptors is not received: see

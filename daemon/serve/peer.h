@@ -75,6 +75,9 @@ int peer_send(
 	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds);
 int peer_receive(struct peer *peer, struct wire_packet *ret);
 
+/* Answers a request with DONE. */
+int peer_done(struct peer *peer);
+
 /* From now on the peer may only collect tables, because of *@refusal; NULL: it may do everything.
  * -ENOMEM: nothing has changed. */
 int peer_restrict(struct peer *peer, const struct policy_refusal *refusal);

@@ -15,7 +15,7 @@
 #include "daemon/base/notify.h"
 #include "daemon/base/privilege.h"
 #include "daemon/serve/loop.h"
-#include "daemon/serve/restart.h"
+#include "daemon/serve/serving.h"
 
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
 static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* after an earlier end */

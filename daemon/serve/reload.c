@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/reload.h"
+#include "daemon/serve/serving.h"
 
 #include <string.h>
 
@@ -8,7 +8,6 @@
 #include "daemon/serve/admission.h"
 #include "daemon/serve/job-owner.h"
 #include "daemon/serve/peer.h"
-#include "daemon/serve/restart.h"
 #include "daemon/site/saved-config.h"
 
 static void say_kept(const char *key)

@@ -2,16 +2,16 @@
 /* The reports that clients may ask for: the state of the daemon, all platforms, and all clients. */
 #pragma once
 
-#include "common/wire.h"
-#include "daemon/base/fault.h"
 #include "daemon/serve/server.h"
-#include "daemon/serve/shared-report.h"
 
 /*
- * Gets the report as JSON. The state and the clients are at most a tenth of a second old, the
- * platforms are as they were at the first request. So frequent requests cost neither CPU nor
- * memory. *@ret stays the server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong now. The
- * fault says why.
+ * The state of the daemon, which `uncore info` shows, and the clients and their costs, which
+ * `uncore info --clients` shows to root. Their keys are fixed: uncored(8), uncore(1). The caller
+ * frees the JSON with free(3). NULL: out of memory.
  */
-int reports_get(struct server *server, enum report which, const struct shared_report **ret,
-	struct fault *fault);
+char *state_json(const struct server *server);
+char *clients_json(struct server *server);
+
+/* Tells the service manager that uncored is ready, and in one line for `systemctl status` the
+ * platform, the metrics that are served, and the policy. */
+void state_tell(const struct server *server);

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/restart.h"
+/*
+ * Restarts uncored if counters have stopped for good although their socket has a CPU online again,
+ * for example after its whole package was offline. Opening new counters takes the privilege that
+ * uncored has given up. So uncored ends, and the service manager, which keeps its descriptors,
+ * starts it again. The next process opens new counters.
+ *
+ * Without a service manager nothing is done, because ending would lose the counts of all other
+ * counters.
+ */
+#include "daemon/serve/serving.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,11 +31,9 @@ static bool is_online(int cpu)
 	return text_file_read(AT_FDCWD, path, text, sizeof text) < 0 || *text == '1';
 }
 
-static bool was_tried(const struct ledger *ledger, uint64_t now_ns)
+static bool was_tried(const struct ledger_header *ledger, uint64_t now_ns)
 {
-	uint64_t before_ns = ledger_restarted_ns(ledger);
-
-	return before_ns && now_ns - before_ns < AGAIN_AFTER_NS;
+	return ledger->restarted_ns && now_ns - ledger->restarted_ns < AGAIN_AFTER_NS;
 }
 
 /* Any CPU of the socket can be in charge of its counters. */
@@ -54,7 +61,7 @@ static const struct plan_box *find_stopped(const struct counters *counters)
 static int on_stopped(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;
-	struct ledger *ledger = &server->counters->generation.ledger;
+	struct ledger_header *ledger = server->counters->generation.ledger.header;
 	const struct plan_box *box = find_stopped(server->counters);
 	uint64_t now_ns = clock_now_ns();
 	eventfd_t count;
@@ -64,7 +71,7 @@ static int on_stopped(sd_event_source *source, int fd, uint32_t events, void *us
 	eventfd_read(fd, &count);
 	if (!box || was_tried(ledger, now_ns))
 		return 0;
-	ledger_note_restart(ledger, now_ns);
+	ledger->restarted_ns = now_ns;
 	log_info("The counters of %s on socket %u stand still, although a CPU of it is online: "
 		 "uncored ends, so that it is started again and opens new ones.",
 		box->pmu, box->socket);

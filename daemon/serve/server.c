@@ -3,12 +3,15 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/base/log.h"
+
+static const uint64_t MINUTE_NS = 60000000000U;
 
 static_assert((uint32_t)LEDGER_NO_OWNER == (uint32_t)POLICY_NO_OWNER, "nobody");
 static_assert((unsigned)REPORT_STATE == WIRE_STATE && (unsigned)REPORT_PLATFORMS == WIRE_PLATFORMS,
@@ -84,7 +87,7 @@ void server_resume_accepting(struct server *server)
 void server_tell_clients(struct server *server)
 {
 	publication_tell_clients(&server->counters->generation.publication, server->n_peers,
-		server->n_refused_before + server->refusals.n);
+		server->n_refused_before + server->n_refused);
 }
 
 void server_count_peer(struct server *server, int change)
@@ -100,7 +103,9 @@ void server_count_refusal(struct server *server, uid_t uid, const struct policy_
 
 	if (account != ACCOUNTS_NONE)
 		server->accounts.refusals[account][refusal->rule]++;
-	if (refusals_note(&server->refusals, refusal->rule, uid, clock_now_ns(), &n_silent))
+	server->n_refused++;
+	server->n_refused_by_rule[refusal->rule]++;
+	if (log_limits_permit(&server->refusals, MINUTE_NS, uid, clock_now_ns(), &n_silent))
 		log_warning("Refused user %u (%s; %" PRIu64 " more since the last such line): %s",
 			uid, policy_rule_name(refusal->rule), n_silent, refusal->text);
 	server_tell_clients(server);
@@ -238,6 +243,8 @@ void server_done(struct server *server)
 {
 	assert(!server->peers);
 	users_done(&server->users);
+	for (unsigned i = 0; i < TEAMS_MAX; i++)
+		free(server->deaths[i]); /* without users the readers have lost them */
 	closers_free(server->closers);
 	budget_done(&server->budget);
 	accounts_done(&server->accounts);

@@ -16,9 +16,9 @@
 #include "common/wire.h"
 #include "daemon/admit/accounts.h"
 #include "daemon/admit/owners.h"
-#include "daemon/admit/refusals.h"
 #include "daemon/base/fault.h"
 #include "daemon/base/fdstore.h"
+#include "daemon/base/log.h"
 #include "daemon/close/closers.h"
 #include "daemon/read/budget.h"
 #include "daemon/read/counters.h"
@@ -29,6 +29,7 @@
 #include "daemon/teams/teams.h"
 
 struct peer;
+struct death;
 
 /* The first two are the topics of INFO (enum wire_topic). */
 enum report { REPORT_STATE, REPORT_PLATFORMS, REPORT_CLIENTS, REPORTS };
@@ -52,8 +53,10 @@ struct server {
 	struct users users;
 	struct closers *closers;
 	struct team_list *teams;
-	struct refusals refusals;
+	struct death *deaths[TEAMS_MAX]; /* owned; by the place of their table; see deaths.h */
+	uint64_t n_refused, n_refused_by_rule[POLICY_RULES];
 	uint64_t n_refused_before;   /* by earlier processes, in this generation */
+	struct log_limits refusals;  /* for lines about refusals */
 	struct log_limits newcomers; /* for lines about users' first clients */
 	struct shared_report reports[REPORTS];
 };

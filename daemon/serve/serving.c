@@ -1,22 +1,187 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/serve/serving.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/base/log.h"
 #include "daemon/base/notify.h"
-#include "daemon/serve/acceptor.h"
+#include "daemon/serve/admission.h"
+#include "daemon/serve/conversation.h"
+#include "daemon/serve/listener.h"
 #include "daemon/serve/loop.h"
-#include "daemon/serve/parking.h"
 #include "daemon/serve/peer.h"
-#include "daemon/serve/reload.h"
-#include "daemon/serve/restart.h"
-#include "daemon/serve/teams-watch.h"
+#include "daemon/serve/reports.h"
+#include "daemon/serve/requests.h"
 #include "daemon/serve/watchdog.h"
 
-enum { WAKE_ACCURACY_US = 250 };
+/* --- accepting ---
+ *
+ * Newcomers have priority over the requests of peers. Accepting pauses while there is no room.
+ */
+
+enum { NO_ROOM_PAUSE_US = 50000 };
+
+struct acceptor {
+	struct server *server;         /* borrowed */
+	sd_event_source *retry_source; /* on while accepting pauses */
+	int waiting[LISTENER_AT_ONCE]; /* accepted; wait for room */
+	unsigned n_waiting;
+	struct log_limit lost, paused; /* log lines that clients can cause */
+};
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct acceptor *acceptor = userdata;
+
+	(void)source;
+	(void)usec;
+	server_resume_accepting(acceptor->server);
+	return 0;
+}
+
+/* Limits the rate of these lines, because clients can cause them as often as they like. */
+static void warn_at_times(struct log_limit *limit, const char *what, int error)
+{
+	uint64_t n_silent;
+
+	if (log_limit_permits(limit, clock_now_ns(), &n_silent))
+		log_warning("%s (%" PRIu64 " more times since the last such line): %s.", what,
+			n_silent, strerror(error));
+}
+
+/* Retrying at once would spin. So accepting pauses until a client leaves or the pause is over. */
+static void pause_without_room(struct acceptor *acceptor, int error)
+{
+	warn_at_times(&acceptor->paused, "No new client can be taken in for now", error);
+	sd_event_source_set_enabled(acceptor->server->listen_source, SD_EVENT_OFF);
+	sd_event_source_set_time_relative(acceptor->retry_source, NO_ROOM_PAUSE_US);
+	sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_ONESHOT);
+}
+
+/* Returns a connection, or -1 if none can be accepted for now. */
+static int accept_one(struct acceptor *acceptor, int fd)
+{
+	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (accepted < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		pause_without_room(acceptor, errno);
+	return accepted;
+}
+
+/* If there is no room for the connection, it waits until others_are_heard(). */
+static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
+{
+	int r = admission_accept(acceptor->server, &fd, others_are_heard);
+
+	if (r == -EAGAIN)
+		acceptor->waiting[acceptor->n_waiting++] = fd;
+	else if (r < 0)
+		warn_at_times(&acceptor->lost, "A client could not be taken in", -r);
+}
+
+/*
+ * Accepts all waiting connections before it handles the first. When many clients keep connecting,
+ * each place in the queue that becomes free is taken by a client that happens to run. A client that
+ * sleeps until there is a place is woken in vain, again and again. If all places become free at
+ * once, that client gets one.
+ */
+static void accept_all(struct acceptor *acceptor, int fd)
+{
+	int accepted[LISTENER_AT_ONCE];
+	unsigned n = 0;
+
+	while (n < ARRAY_SIZE(accepted) && (accepted[n] = accept_one(acceptor, fd)) >= 0)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		take_in(acceptor, accepted[i], false);
+}
+
+/*
+ * Newcomers have priority over the requests of connected clients, because one of those may have
+ * sent hundreds. But newcomers may keep coming. So after the first ones, accepting has the same
+ * priority as requests until all events are done.
+ */
+static void prefer_newcomers(struct acceptor *acceptor, bool prefer)
+{
+	sd_event_source_set_priority(acceptor->server->listen_source,
+		prefer ? SD_EVENT_PRIORITY_IMPORTANT : SD_EVENT_PRIORITY_NORMAL);
+}
+
+/* All events that were pending when the waiting connections were accepted are done now, so clients
+ * that have left have made room. */
+static void others_are_heard(struct acceptor *acceptor)
+{
+	unsigned n = acceptor->n_waiting;
+
+	acceptor->n_waiting = 0;
+	for (unsigned i = 0; i < n; i++)
+		take_in(acceptor, acceptor->waiting[i], true);
+}
+
+static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct acceptor *acceptor = userdata;
+
+	(void)source;
+	(void)events;
+	others_are_heard(acceptor);
+	closers_charge(acceptor->server->closers, &acceptor->server->budget);
+	accept_all(acceptor, fd);
+	prefer_newcomers(acceptor, false);
+	return 0;
+}
+
+/* To be called when all events are done and the loop is about to sleep. */
+static void acceptor_at_rest(struct acceptor *acceptor)
+{
+	others_are_heard(acceptor);
+	prefer_newcomers(acceptor, true);
+	closers_charge(acceptor->server->closers, &acceptor->server->budget);
+	closers_hand_over(acceptor->server->closers); /* one wake-up for many closes */
+}
+
+/*
+ * Makes the timer early, because there may be no descriptor left for it when it is needed. This
+ * also makes the loop's own timer descriptor. If the loop had to make that one when a client
+ * exceeds its rate, a lack of descriptors would end the loop.
+ */
+static int add_retry(struct acceptor *acceptor)
+{
+	int r = sd_event_add_time(acceptor->server->event, &acceptor->retry_source, CLOCK_MONOTONIC,
+		0, 0, on_retry, acceptor);
+
+	return r < 0 ? r : sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_OFF);
+}
+
+/* @acceptor and @server must live as long as server->event. */
+static int acceptor_start(struct acceptor *acceptor, struct server *server)
+{
+	int r;
+
+	*acceptor = (struct acceptor){ .server = server };
+	r = sd_event_add_io(server->event, &server->listen_source, server->listener->fd, EPOLLIN,
+		on_connection, acceptor);
+	return r < 0 ? r : add_retry(acceptor);
+}
+
+/* Closes the connections that wait. To be called for every acceptor_start(), even a failed one. */
+static void acceptor_stop(struct acceptor *acceptor)
+{
+	while (acceptor->n_waiting)
+		closers_close_connection(acceptor->server->closers, ACCOUNTS_NONE,
+			&acceptor->waiting[--acceptor->n_waiting]);
+	acceptor->retry_source = sd_event_source_unref(acceptor->retry_source);
+}
+
+/* --- the loop --- */
 
 struct serving {
 	struct server *server;
@@ -47,17 +212,6 @@ static int on_answer(sd_event_source *source, int fd, uint32_t events, void *use
 	return 0;
 }
 
-static void say_ready(const struct server *server)
-{
-	const struct counters *counters = server->counters;
-	const char *refused = server->config->refused.text;
-
-	if (!notify_ready("%s%sServing %s, %u sockets, %u counter boxes.", refused,
-		    *refused ? " So the configuration as it was before holds. " : "",
-		    counters->platform->name, counters->plan.n_sockets, counters->plan.n_boxes))
-		loop_notify_again(server->event);
-}
-
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	struct server *server = userdata;
@@ -65,7 +219,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)source;
 	(void)info;
 	reload(server);
-	say_ready(server);
+	state_tell(server);
 	return 0;
 }
 
@@ -74,14 +228,6 @@ static void at_rest(void *userdata)
 	struct serving *serving = userdata;
 
 	acceptor_at_rest(&serving->acceptor);
-}
-
-static int add_wake(struct server *server)
-{
-	int r = sd_event_add_time(server->event, &server->wake_source, CLOCK_MONOTONIC, UINT64_MAX,
-		WAKE_ACCURACY_US, parking_on_wake, server);
-
-	return r < 0 ? r : sd_event_source_set_enabled(server->wake_source, SD_EVENT_OFF);
 }
 
 static int start(struct serving *serving, const struct counters *counters)
@@ -95,11 +241,11 @@ static int start(struct serving *serving, const struct counters *counters)
 		r = sd_event_add_io(
 			server->event, NULL, owners_fd(server->owners), EPOLLIN, on_answer, server);
 	if (r >= 0)
-		r = add_wake(server);
+		r = conversation_start(server);
 	if (r >= 0)
 		r = restart_watch(server);
 	if (r >= 0)
-		r = teams_watch_start(server);
+		r = team_requests_watch(server);
 	if (r >= 0)
 		r = watchdog_start(
 			&serving->watchdog, server->event, counters->readers, counters->n_readers);
@@ -124,7 +270,7 @@ int serving_run(struct server *server, struct counters *counters, struct fault *
 	if (r < 0) {
 		fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	} else {
-		say_ready(server);
+		state_tell(server);
 		r = loop_run(server->event, at_rest, &serving);
 		notify_stopping();
 		if (r < 0)

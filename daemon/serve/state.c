@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/state.h"
+#include "daemon/serve/reports.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,19 +9,11 @@
 #include "common/clock.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
-#include "daemon/count/agreement.h"
+#include "common/text.h"
+#include "daemon/base/notify.h"
 #include "daemon/count/tally.h"
 #include "daemon/plan/plan-report.h"
-#include "daemon/plan/platform-report.h"
-
-static void write_quality(struct jsonwriter *json, uint32_t quality)
-{
-	jsonwriter_array(json, "quality");
-	for (size_t i = 0; i < PAGE_QUALITY_WORDS; i++)
-		if (quality & page_quality_words[i].flag)
-			jsonwriter_text(json, NULL, page_quality_words[i].word);
-	jsonwriter_close(json);
-}
+#include "daemon/serve/loop.h"
 
 static void write_reader(struct jsonwriter *json, struct reader *reader)
 {
@@ -29,6 +21,12 @@ static void write_reader(struct jsonwriter *json, struct reader *reader)
 
 	jsonwriter_number(json, "sweeps", state.sweeps);
 	jsonwriter_number(json, "last_sweep_ns", state.last_sweep_ns);
+	jsonwriter_object(json, "method");
+	jsonwriter_text(json, "name", snapshot_is_used(&reader->sweep.snapshot) ? "bpf" : "read");
+	jsonwriter_text_if_any(json, "why", reader->why_read.text);
+	jsonwriter_number(json, "by_program", state.n_by_program);
+	jsonwriter_number(json, "longest_call_ns", state.longest_call_ns);
+	jsonwriter_close(json);
 	jsonwriter_number(json, "cpu_ns", state.cpu_ns);
 	jsonwriter_number(json, "clients", state.n_clients);
 	jsonwriter_number(json, "throttled", state.throttled);
@@ -76,7 +74,8 @@ static void write_agreement(
 {
 	const struct plan *plan = &counters->plan;
 	unsigned substituted_by = plan->sockets[socket].substituted_by[metric];
-	uint32_t quantum = reader_state(&counters->readers[socket]).quantum;
+	const struct tally_quanta quanta = reader_state(&counters->readers[socket]).quanta;
+	uint32_t quantum = tally_quantum(plan, metric, &quanta);
 	double ratio;
 
 	if (substituted_by)
@@ -90,12 +89,12 @@ static void write_metric_of_socket(
 	struct jsonwriter *json, const struct counters *counters, unsigned socket, unsigned metric)
 {
 	const struct plan_socket *planned = &counters->plan.sockets[socket];
-	bool hidden = tally_hides(
-		&counters->plan, metric, reader_state(&counters->readers[socket]).quantum);
+	const struct tally_quanta quanta = reader_state(&counters->readers[socket]).quanta;
+	bool hidden = tally_hides(&counters->plan, metric, &quanta);
 
 	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "socket", socket);
-	write_quality(json, planned->quality[metric] | (hidden ? PAGE_ABSENT : 0));
+	plan_report_quality(json, planned->quality[metric] | (hidden ? PAGE_ABSENT : 0));
 	if (hidden)
 		jsonwriter_text(json, "why", tally_texts[TALLY_TEXT_QUANTUM]);
 	else if (planned->why[metric][0])
@@ -112,12 +111,10 @@ static void write_metric(struct jsonwriter *json, const struct counters *counter
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "name", m->name);
 	jsonwriter_text(json, "unit", m->unit);
-	if (m->source[0])
-		jsonwriter_text(json, "source", m->source);
-	if (m->confidence[0])
-		jsonwriter_text(json, "confidence", m->confidence);
-	if (m->measured[0])
-		jsonwriter_text(json, "measured", m->measured);
+	jsonwriter_text_if_any(json, "source", m->source);
+	jsonwriter_text_if_any(json, "confidence", m->confidence);
+	jsonwriter_text_if_any(json, "measured", m->measured);
+	jsonwriter_text_if_any(json, "partial", m->partial);
 	if (m->calibrated)
 		jsonwriter_flag(json, "calibrated", true);
 	platform_report_terms(json, m);
@@ -128,21 +125,33 @@ static void write_metric(struct jsonwriter *json, const struct counters *counter
 	jsonwriter_close(json);
 }
 
+/* Do the rules restrict anybody? */
+static bool describe_policy(const struct server *server, char ret_text[POLICY_WORDS_MAX])
+{
+	const struct config *config = server->config;
+	struct rules_socket socket = {};
+	bool others;
+
+	listener_socket(server->listener, &socket);
+	others = socket.mode & S_IWOTH;
+	policy_describe(
+		&config->access, server_owner(server), &config->disclosure, others, ret_text);
+	return policy_restricts(&config->access, &config->disclosure, others);
+}
+
 /* Access and disclosure, key by key and in words. */
 static void write_disclosure(struct jsonwriter *json, const struct server *server)
 {
 	const struct policy_disclosure *disclosure = &server->config->disclosure;
 	const struct policy_access *access = &server->config->access;
 	char mode_text[16] = "unknown", words[POLICY_WORDS_MAX];
+	bool restricted = describe_policy(server, words);
 	struct rules_socket socket = {};
-	bool others;
 
 	if (listener_socket(server->listener, &socket))
 		snprintf(mode_text, sizeof mode_text, "%04o", socket.mode);
-	others = socket.mode & S_IWOTH;
-	policy_describe(access, server_owner(server), disclosure, others, words);
 	jsonwriter_text(json, "words", words);
-	jsonwriter_flag(json, "restricted", policy_restricts(access, disclosure, others));
+	jsonwriter_flag(json, "restricted", restricted);
 	jsonwriter_text(json, "mode", mode_text);
 	jsonwriter_text(json, "group", access->group_text);
 	jsonwriter_text(json, "users", access->users_text);
@@ -152,6 +161,7 @@ static void write_disclosure(struct jsonwriter *json, const struct server *serve
 	jsonwriter_number(json, "min_interval_ms", disclosure->min_interval_ms);
 	jsonwriter_number(json, "min_interval_per_user_ms", disclosure->min_interval_per_user_ms);
 	jsonwriter_number(json, "quantum", disclosure->quantum);
+	jsonwriter_number(json, "quantum_energy", disclosure->quantum_energy);
 }
 
 static void write_policy(struct jsonwriter *json, const struct server *server)
@@ -170,11 +180,11 @@ static void write_policy(struct jsonwriter *json, const struct server *server)
 	jsonwriter_close(json);
 }
 
-static void write_refusals(struct jsonwriter *json, const struct refusals *refusals)
+static void write_refusals(struct jsonwriter *json, const uint64_t n_by_rule[POLICY_RULES])
 {
 	jsonwriter_object(json, "refusals");
 	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
-		jsonwriter_number(json, policy_rule_name(rule), refusals->n_by_rule[rule]);
+		jsonwriter_number(json, policy_rule_name(rule), n_by_rule[rule]);
 	jsonwriter_close(json);
 }
 
@@ -210,6 +220,7 @@ static void write_counters(struct jsonwriter *json, const struct counters *count
 	jsonwriter_text(json, "platform", counters->platform->name);
 	jsonwriter_text(json, "title", counters->platform->title);
 	jsonwriter_flag(json, "standin", counters->platform->standin);
+	jsonwriter_text_if_any(json, "nodes", counters->platform->nodes);
 	write_generation(json, header);
 	jsonwriter_number(json, "uptime_ns", clock_now_ns() - header->daemon.started_ns);
 	jsonwriter_flag(json, "kept", counters->is_kept);
@@ -239,11 +250,37 @@ char *state_json(const struct server *server)
 		jsonwriter_text(&json, "refused_configuration", server->config->refused.text);
 	jsonwriter_number(&json, "clients", server->n_peers);
 	jsonwriter_number(&json, "max_clients", server->max_peers);
-	jsonwriter_number(&json, "refused", server->refusals.n);
-	write_refusals(&json, &server->refusals);
+	jsonwriter_number(&json, "refused", server->n_refused);
+	write_refusals(&json, server->n_refused_by_rule);
 	write_teams(&json, server->teams);
 	write_warnings(&json, server->counters);
 	jsonwriter_close(&json);
 	jsonwriter_finish(&json, &text);
 	return text;
+}
+
+/* --- for `systemctl status` --- */
+
+static void list_metrics(const struct plan *plan, char *ret_text, size_t size)
+{
+	*ret_text = '\0';
+	for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+		if (plan_serves(plan, m))
+			text_append(ret_text, size, "%s%s", *ret_text ? ", " : "",
+				plan->platform->metrics[m].name);
+}
+
+void state_tell(const struct server *server)
+{
+	const struct counters *counters = server->counters;
+	const char *refused = server->config->refused.text;
+	char metrics[PAGE_METRICS_MAX * PAGE_NAME_MAX], policy[POLICY_WORDS_MAX];
+
+	list_metrics(&counters->plan, metrics, sizeof metrics);
+	describe_policy(server, policy);
+	if (!notify_ready("%s%sServing %s, %u socket%s: %s. %s", refused,
+		    *refused ? " So the configuration as it was before holds. " : "",
+		    counters->platform->name, counters->plan.n_sockets,
+		    counters->plan.n_sockets == 1 ? "" : "s", metrics, policy))
+		loop_notify_again(server->event);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/team-requests.h"
+#include "daemon/serve/requests.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/serve/teams-watch.h"
+#include "daemon/serve/deaths.h"
 #include "daemon/teams/team-room.h"
 
 /*
@@ -15,9 +15,12 @@
  */
 static const uint64_t NEW_TABLE_NS = 1000000;
 
+enum { ACCURACY_US = 1000000 };
+
 bool team_requests_is_collecting(const union wire_message *request)
 {
-	return request->header.opcode == WIRE_TEAM && request->team.wish != TEAM_JOIN;
+	return (request->header.opcode == WIRE_TEAM || request->header.opcode == WIRE_LAST) &&
+	       request->team.wish != TEAM_JOIN;
 }
 
 static uint32_t uid_of(const struct peer *peer, const struct wire_team *team)
@@ -35,7 +38,9 @@ static int send_table(struct peer *peer, const struct team *team)
 	reply.table.uid = team->uid;
 	reply.table.bytes = team->bytes;
 	reply.table.made_ns = team->made_ns;
+	reply.table.n_others = team_count_others(team);
 	memcpy(reply.table.name, team->name, sizeof reply.table.name);
+	memcpy(reply.table.other, team->other, sizeof reply.table.other);
 	return peer_send(peer, &reply, &team->fd, 1);
 }
 
@@ -56,12 +61,23 @@ static int refuse_table(struct peer *peer, int error)
 			"This user has too many tables of teams, or too much memory in them.");
 	case -EINVAL:
 		return peer_refuse(peer, POLICY_TABLE,
-			"A table takes whole pages, at most 160 MiB, and a run that another may "
+			"A table takes whole pages, at most 192 MiB, and a run that another may "
 			"follow.");
 	default:
 		return peer_refuse(peer, POLICY_DESCRIPTORS,
 			"uncored has no memory or descriptor for another table: try again later.");
 	}
+}
+
+/* The tables are looked at from now on, while there are any. */
+static void watch_new(struct server *server)
+{
+	int enabled;
+
+	if (sd_event_source_get_enabled(server->teams_source, &enabled) < 0 || enabled)
+		return;
+	sd_event_source_set_time_relative(server->teams_source, TEAMS_LOOK_S * UINT64_C(1000000));
+	sd_event_source_set_enabled(server->teams_source, SD_EVENT_ONESHOT);
 }
 
 static int answer_join(struct peer *peer, const struct teams_wish *wish)
@@ -75,29 +91,34 @@ static int answer_join(struct peer *peer, const struct teams_wish *wish)
 	r = teams_join(server->teams, wish, now_ns, &team);
 	if (r == 1) {
 		budget_charge_unasked(&server->budget, peer->account, NEW_TABLE_NS);
-		teams_watch_new(server);
+		watch_new(server);
 	}
 	return r < 0 ? refuse_table(peer, r) : send_table(peer, team);
 }
 
 static int answer_look(struct peer *peer, const struct wire_team *request, uint32_t uid)
 {
-	const struct team_list *teams = peer->server->teams;
+	struct team_list *teams = peer->server->teams;
 	const struct team *team = *request->name
 					  ? team_list_find(teams, uid, request->name, request->run)
 					  : team_list_find_number(teams, uid, request->number);
 
+	if (team && !team->ended_ns) /* as the review just before has found */
+		teams_note_others(teams, team, clock_now_ns());
 	return team ? send_table(peer, team) : say_none(peer);
 }
 
 static int answer_forget(struct peer *peer, const struct teams_wish *wish)
 {
-	union wire_message reply;
+	return teams_forget(peer->server->teams, wish) ? peer_done(peer) : say_none(peer);
+}
 
-	if (!teams_forget(peer->server->teams, wish))
-		return say_none(peer);
-	wire_begin(&reply, WIRE_DONE);
-	return peer_send(peer, &reply, NULL, 0);
+/* The end of a connection may not have been noticed yet. */
+static int answer_last(struct peer *peer, const struct wire_team *request, uint32_t uid)
+{
+	deaths_look(peer);
+	return deaths_answer(
+		peer, team_list_find(peer->server->teams, uid, request->name, request->run));
 }
 
 int team_requests_answer(struct peer *peer, const union wire_message *request)
@@ -115,9 +136,31 @@ int team_requests_answer(struct peer *peer, const union wire_message *request)
 	if (wish.uid != peer->uid && peer->uid)
 		return peer_refuse(peer, POLICY_ROOT,
 			"Only root may look at tables of another user, or have them forgotten.");
+	if (request->header.opcode == WIRE_LAST)
+		return answer_last(peer, team, wish.uid);
 	if (team->wish == TEAM_JOIN) /* many ranks join at once: looks at no more than it must */
 		return answer_join(peer, &wish);
 	teams_review_uid(peer->server->teams, wish.uid, clock_now_ns());
 	return team->wish == TEAM_LOOK ? answer_look(peer, team, wish.uid)
 				       : answer_forget(peer, &wish);
+}
+
+/* --- tables whose time is over --- */
+
+static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct server *server = userdata;
+	uint64_t due_ns = teams_review(server->teams, clock_now_ns());
+
+	(void)usec;
+	deaths_look_at_all(server);
+	sd_event_source_set_time(source, due_ns / 1000 + 1);
+	return sd_event_source_set_enabled(
+		source, server->teams->n ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+int team_requests_watch(struct server *server)
+{
+	return sd_event_add_time(server->event, &server->teams_source, CLOCK_MONOTONIC, 0,
+		ACCURACY_US, on_time, server);
 }

@@ -36,48 +36,28 @@ static void close_doorbells(struct users *users, const struct user *user, int do
 			users->readers[s].doorbells.epoll_fd, &doorbells[s]);
 }
 
-/* Makes all doorbells, or none. */
+/* Makes all doorbells, or none: then all are -1. */
 static int make_doorbells(struct users *users, int ret_doorbells[])
 {
+	int r = 0;
+
 	for (unsigned s = 0; s < users->n_readers; s++) {
 		ret_doorbells[s] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (ret_doorbells[s] < 0) {
-			int r = -errno;
-
-			while (s)
-				close_fd(&ret_doorbells[--s]); /* no client has it yet */
-			return r;
-		}
+		if (ret_doorbells[s] < 0)
+			r = -errno;
 	}
-	return 0;
-}
-
-static void stop_listening(struct users *users, const struct user *user, unsigned n_readers)
-{
-	for (unsigned s = 0; s < n_readers; s++)
-		reader_remove(&users->readers[s], user->place);
+	for (unsigned s = 0; s < users->n_readers && r < 0; s++)
+		close_fd(&ret_doorbells[s]); /* no client has it yet */
+	return r;
 }
 
 static int listen_to(struct users *users, const struct user *user)
 {
-	for (unsigned s = 0; s < users->n_readers; s++) {
-		int r = reader_add(&users->readers[s], user->place, user->account,
-			user->doorbells[s], &user->wakeups[s]);
-
-		if (r < 0) {
-			stop_listening(users, user, s + 1);
-			return r;
-		}
-	}
-	return 0;
-}
-
-static int listen_to_new(struct users *users, const struct user *user, const int doorbells[])
-{
 	int r = 0;
 
 	for (unsigned s = 0; s < users->n_readers && r >= 0; s++)
-		r = reader_replace(&users->readers[s], user->place, doorbells[s]);
+		r = reader_add(&users->readers[s], user->place, user->account, user->doorbells[s],
+			&user->wakeups[s]);
 	return r;
 }
 
@@ -90,9 +70,8 @@ int users_renew_doorbells(struct users *users, struct user *user)
 	if (user->renewed_ns && now_ns - user->renewed_ns < RENEW_NS)
 		return 0;
 	r = make_doorbells(users, new);
-	if (r < 0)
-		return r;
-	r = listen_to_new(users, user, new);
+	for (unsigned s = 0; s < users->n_readers && r >= 0; s++)
+		r = reader_replace(&users->readers[s], user->place, new[s]);
 	if (r < 0) {
 		close_doorbells(users, user, new);
 		return r;
@@ -160,9 +139,11 @@ static int free_place(const struct users *users)
 	return -ENOSPC;
 }
 
+/* @user may be half built. */
 static void user_free(struct users *users, struct user *user)
 {
-	stop_listening(users, user, users->n_readers);
+	for (unsigned s = 0; s < users->n_readers; s++)
+		reader_remove(&users->readers[s], user->place);
 	close_doorbells(users, user, user->doorbells);
 	close_wakeups(users, user);
 	users->table[user->place] = NULL;
@@ -182,24 +163,21 @@ static int user_new(struct users *users, uint32_t uid, unsigned account, struct 
 	*user = (struct user){
 		.place = (unsigned)place, .uid = uid, .account = account, .wakeups_fd = -1
 	};
-	r = open_wakeups(users, user);
-	if (r >= 0)
-		r = make_doorbells(users, user->doorbells);
-	if (r >= 0) {
-		r = listen_to(users, user);
-		if (r < 0)
-			close_doorbells(users, user, user->doorbells);
-	}
-	if (r < 0) {
-		close_wakeups(users, user);
-		free(user);
-		return r;
-	}
-	tell(users, user);
+	memset(user->doorbells, -1, sizeof user->doorbells);
 	users->table[place] = user;
 	if (users->n <= (unsigned)place)
 		users->n = (unsigned)place + 1;
 	users->n_away++;
+	r = open_wakeups(users, user);
+	if (r >= 0)
+		r = make_doorbells(users, user->doorbells);
+	if (r >= 0)
+		r = listen_to(users, user);
+	if (r < 0) {
+		user_free(users, user);
+		return r;
+	}
+	tell(users, user);
 	*ret = user;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "common/wire.h"
 #include "daemon/base/inifile.h"
 #include "daemon/base/log.h"
+#include "daemon/site/config-files.h"
 
 static int parse_path(
 	const struct inifile_key *key, const char *value, void *ret_chars, struct fault *why)
@@ -95,6 +96,8 @@ static int parse_group(
 	strcpy(access->group_text, value);
 	if (!*value || is_number(value, &access->group))
 		return 0;
+	if (value[strcspn(value, ", \t")])
+		return fault_set(why, -EINVAL, "takes one group; several users go into users");
 	errno = 0;
 	group = getgrnam(value);
 	if (group)
@@ -184,12 +187,19 @@ static const struct inifile_key keys[] = {
 		"milliseconds" },
 	{ "disclosure", "quantum", inifile_number, FIELD(disclosure.quantum), 1, QUANTUM_MAX, "1",
 		"bytes" },
+	{ "disclosure", "quantum.energy", inifile_number, FIELD(disclosure.quantum_energy), 1,
+		QUANTUM_MAX, "1", "nJ" },
 	{ "reader", "budget_percent", inifile_number, FIELD(budget_percent), 1, 100, "10",
 		"percent of one CPU" },
 	{ "reader", "burst_ms", inifile_number, FIELD(burst_ms), 1, 10000, "200", "milliseconds" },
 	{ "reader", "realtime", inifile_bool, FIELD(realtime), 0, 0, "yes", "yes or no" },
+	{ "sweep", "method", inifile_word, FIELD(sweep_method), 0, 0, "auto", "auto|read|bpf" },
 	{ "platform", "name", inifile_text, FIELD(platform), 0, LENGTH(platform), "",
 		"name of a platform file without .conf" },
+	{ "metrics", "enable", inifile_text, FIELD(enabled_metrics), 0, LENGTH(enabled_metrics), "",
+		"names of metrics" },
+	{ "metrics", "disable", inifile_text, FIELD(disabled_metrics), 0, LENGTH(disabled_metrics),
+		"", "names of metrics" },
 };
 
 static void set_defaults(struct config *config)
@@ -205,6 +215,15 @@ static void set_defaults(struct config *config)
 	}
 }
 
+static struct config_calibration *find_calibration(struct config *config, const char *metric)
+{
+	unsigned i = 0;
+
+	while (i < config->n_calibrations && strcmp(config->calibrations[i].metric, metric))
+		i++;
+	return i < PAGE_METRICS_MAX ? &config->calibrations[i] : NULL;
+}
+
 /* [calibration]: each key is the name of a metric. */
 static int read_calibration(const struct inifile *ini, const struct inifile_section *section,
 	struct config *config, struct fault *fault)
@@ -215,20 +234,18 @@ static int read_calibration(const struct inifile *ini, const struct inifile_sect
 
 	for (unsigned i = section->first; i < section->first + section->n; i++) {
 		const struct inifile_entry *entry = &ini->entries[i];
-		struct config_calibration *calibration =
-			&config->calibrations[config->n_calibrations];
+		struct config_calibration *calibration = find_calibration(config, entry->key);
 		struct fault why;
 
-		if (config->n_calibrations == PAGE_METRICS_MAX ||
-			strlen(entry->key) >= sizeof calibration->metric)
+		if (!calibration || strlen(entry->key) >= sizeof calibration->metric)
 			return inifile_fault(ini, entry->line, fault,
 				"[calibration] %s is not a metric, or is one too many.",
 				entry->key);
 		if (inifile_number(&key, entry->value, &calibration->bytes, &why) < 0)
 			return inifile_fault(ini, entry->line, fault, "[calibration] %s = %s: %s.",
 				entry->key, entry->value, why.text);
+		config->n_calibrations += !*calibration->metric;
 		strcpy(calibration->metric, entry->key);
-		config->n_calibrations++;
 	}
 	return 0;
 }
@@ -249,48 +266,37 @@ static int bind_sections(const struct inifile *ini, struct config *config, struc
 		const struct inifile_section *section = &ini->sections[i];
 		int r;
 
-		if (!strcmp(section->name, "calibration")) {
+		if (!strcmp(section->name, "calibration"))
 			r = read_calibration(ini, section, config, fault);
-			if (r < 0)
-				return r;
-			continue;
-		}
-		if (!is_known(section->name))
-			return inifile_fault(ini, section->line, fault,
+		else if (is_known(section->name))
+			r = inifile_bind(ini, section, &group, 1, fault);
+		else
+			r = inifile_fault(ini, section->line, fault,
 				"unknown section [%s]; known are [server], [access], "
-				"[disclosure], [reader], [platform], [calibration].",
+				"[disclosure], [reader], [sweep], [platform], [metrics], "
+				"[calibration].",
 				section->name);
-		r = inifile_bind(ini, section, &group, 1, fault);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int load(const char *path, const struct policy_access *former, struct config *ret,
+int config_load(const char *path, const struct policy_access *former, struct config *ret,
 	struct fault *fault)
 {
-	_cleanup_(inifile_done) struct inifile ini = {};
+	_cleanup_(config_files_done) struct config_files files = {};
 	struct config config = { .former = former };
-	int r;
+	int r = path ? config_files_load(path, &files, fault) : 0;
 
 	set_defaults(&config);
-	if (path) {
-		r = inifile_load(path, &ini, fault);
-		if (r < 0)
-			return r;
-		r = bind_sections(&ini, &config, fault);
-		if (r < 0)
-			return r;
-	}
+	for (unsigned i = 0; r >= 0 && i < files.n; i++)
+		r = bind_sections(&files.files[i], &config, fault);
+	if (r < 0)
+		return r;
 	config.former = NULL;
 	*ret = config;
 	return 0;
-}
-
-int config_load(const char *path, struct config *ret, struct fault *fault)
-{
-	return load(path, NULL, ret, fault);
 }
 
 const char *config_path(const struct config_origin *origin)
@@ -298,44 +304,38 @@ const char *config_path(const struct config_origin *origin)
 	return origin->path ? origin->path : UNCORED_CONFIG;
 }
 
-static int take_origin(
-	const struct config_origin *origin, struct config *config, struct fault *fault)
+static int load_for(const struct config_origin *origin, const char *path,
+	const struct policy_access *former, struct config *ret, struct fault *fault)
 {
-	config->origin = *origin;
-	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config->socket_path)
+	struct config config;
+	int r = config_load(path, former, &config, fault);
+
+	if (r < 0)
+		return r;
+	config.origin = *origin;
+	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config.socket_path)
 		return fault_set(fault, -ENAMETOOLONG,
 			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
-			sizeof config->socket_path - 1);
+			sizeof config.socket_path - 1);
 	if (origin->socket_path) /* strncpy(3) pads with NULs, for memcmp(3) */
-		strncpy(config->socket_path, origin->socket_path, sizeof config->socket_path);
+		strncpy(config.socket_path, origin->socket_path, sizeof config.socket_path);
+	*ret = config;
 	return 0;
 }
 
 int config_find(const struct config_origin *origin, const struct policy_access *former,
 	struct config *ret, struct fault *fault)
 {
-	struct config config;
-	int r = load(config_path(origin), former, &config, fault);
+	int r = load_for(origin, config_path(origin), former, ret, fault);
 
-	if (r == -ENOENT && !origin->path)
-		r = config_load(NULL, &config, fault);
-	if (r >= 0)
-		r = take_origin(origin, &config, fault);
-	if (r >= 0)
-		*ret = config;
-	return r == -ENOENT ? -EINVAL : r; /* a file that was named must exist */
+	if (r == -ENOENT) /* a file that was named must exist */
+		return origin->path ? -EINVAL : config_default(origin, ret, fault);
+	return r;
 }
 
 int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault)
 {
-	struct config config;
-	int r = config_load(NULL, &config, fault);
-
-	if (r >= 0)
-		r = take_origin(origin, &config, fault);
-	if (r >= 0)
-		*ret = config;
-	return r;
+	return load_for(origin, NULL, NULL, ret, fault);
 }
 
 /* --- reading the configuration again --- */
@@ -352,7 +352,10 @@ static const struct {
 } lasting[] = {
 	LASTING("[server] socket", socket_path),
 	LASTING("[reader] realtime", realtime),
+	LASTING("[sweep] method", sweep_method),
 	LASTING("[platform] name", platform),
+	LASTING("[metrics] enable", enabled_metrics),
+	LASTING("[metrics] disable", disabled_metrics),
 	LASTING("[calibration]", calibrations),
 };
 

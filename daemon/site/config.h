@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uncored.conf: every key with its default, unit and range is in the table of config.c. */
+/* uncored.conf, with uncored.conf.d/: every key with its default, unit and range is in the table of
+ * config.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +26,7 @@ struct config_origin {
 
 struct config {
 	struct config_origin origin;
-	const struct policy_access *former; /* only while it is read: see config_find() */
+	const struct policy_access *former; /* only while it is read: see config_load() */
 	char socket_path[108];              /* sun_path */
 	uint32_t socket_mode;               /* octal */
 	struct policy_access access;
@@ -36,26 +37,30 @@ struct config {
 	uint32_t requests_per_second;  /* of one connection; further requests wait */
 	uint32_t budget_percent;       /* percent of one CPU for the sweeps of one socket */
 	uint32_t burst_ms;             /* sweep time that may be saved up */
+	char enabled_metrics[1024];    /* names or globs, with blanks between */
+	char disabled_metrics[1024];   /* the same */
 	unsigned n_calibrations;
 	struct config_calibration calibrations[PAGE_METRICS_MAX];
+	char sweep_method[8]; /* auto, read, bpf: see method.h */
 	bool realtime;        /* readers run in SCHED_FIFO, if the system permits it */
 	struct fault refused; /* why the file is wrong and this older content applies; or "" */
 };
 
 /*
- * Reads @path on top of the defaults; NULL: defaults only. A file that exists must be valid. 0;
- * -ENOENT and other errno of open(2); -EINVAL: the fault names file, line and key.
+ * Reads @path and the files of @path.d (config-files.h) on top of the defaults; NULL: defaults
+ * only. A file that exists must be valid. A name
+ * in [access] that cannot be looked up keeps the number that it has in @former (NULL: no numbers
+ * are known), and the log says so. 0; -ENOENT and other errno of open(2); -EINVAL: the fault names
+ * file, line and key.
  */
-int config_load(const char *path, struct config *ret, struct fault *fault);
+int config_load(const char *path, const struct policy_access *former, struct config *ret,
+	struct fault *fault);
 
 /* The path of the file, which may be missing. */
 const char *config_path(const struct config_origin *origin);
 
-/*
- * The configuration of a daemon. A name in [access] that cannot be looked up keeps the number that
- * it has in @former (NULL: no numbers are known), and the log says so. Errors of config_load(), and
- * -ENAMETOOLONG; -EINVAL also if a file that was named is missing.
- */
+/* The configuration of a daemon. Errors of config_load(), and -ENAMETOOLONG; -EINVAL also if a file
+ * that was named is missing. */
 int config_find(const struct config_origin *origin, const struct policy_access *former,
 	struct config *ret, struct fault *fault);
 

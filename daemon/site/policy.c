@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/macro.h"
+#include "common/text.h"
 
 #define IN_CONF(section, key)                                                                      \
 	"The rule is " key " in [" section                                                         \
@@ -101,7 +101,7 @@ bool policy_admits(const struct policy_access *access, uint32_t owner,
 	enum rule broken;
 
 	policy_rules(access, owner, &published);
-	broken = peer->uid ? rules_broken(&published, peer) : RULE_NONE;
+	broken = peer->uid ? rules_broken(&published, peer, RULE_GROUP) : RULE_NONE;
 	if (broken)
 		policy_refuse(
 			ret, policy_rules_of[broken], "User %u %s.", peer->uid, rule_words(broken));
@@ -147,82 +147,69 @@ bool policy_restricts(const struct policy_access *access,
 	const struct policy_disclosure *disclosure, bool others_may_connect)
 {
 	return !others_may_connect || policy_is_selective(access) || policy_hold_ns(disclosure) ||
-	       disclosure->quantum > 1;
+	       disclosure->quantum > 1 || disclosure->quantum_energy > 1;
 }
 
-/* A text that grows. What does not fit is cut off. */
-struct words {
-	char *text;
-	size_t length;
-};
+/* Appends a part of policy_describe(). */
+#define SAY(text, ...) text_append(text, POLICY_WORDS_MAX, __VA_ARGS__)
 
-static __attribute__((format(printf, 2, 3))) void say(struct words *words, const char *format, ...)
-{
-	size_t room = POLICY_WORDS_MAX - words->length;
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(words->text + words->length, room, format, args);
-	va_end(args);
-	words->length += n < (int)room ? (size_t)n : room - 1;
-}
-
-static void say_owner(struct words *words, const struct policy_access *access, uint32_t owner)
+static void say_owner(char *text, const struct policy_access *access, uint32_t owner)
 {
 	if (owner == POLICY_NO_OWNER)
-		say(words, "the owner of the node's job (it runs none now)");
+		SAY(text, "the owner of the node's job (it runs none now)");
 	else
-		say(words, "the owner of the node's job (user %u now)", owner);
+		SAY(text, "the owner of the node's job (user %u now)", owner);
 	if (access->n_users)
-		say(words, ", if among the users %s", access->users_text);
+		SAY(text, ", if among the users %s", access->users_text);
 	if (access->by_group)
-		say(words, ", if in group %s", access->group_text);
+		SAY(text, ", if in group %s", access->group_text);
 }
 
-static void say_anybody(struct words *words, const struct policy_access *access, bool others)
+static void say_anybody(char *text, const struct policy_access *access, bool others)
 {
 	if (access->n_users && access->by_group)
-		say(words, "those of the users %s who are in group %s", access->users_text,
+		SAY(text, "those of the users %s who are in group %s", access->users_text,
 			access->group_text);
 	else if (access->n_users)
-		say(words, "the users %s", access->users_text);
+		SAY(text, "the users %s", access->users_text);
 	else if (access->by_group)
-		say(words, "the members of group %s", access->group_text);
+		SAY(text, "the members of group %s", access->group_text);
 	else
-		say(words, others ? "everybody" : "those");
+		SAY(text, others ? "everybody" : "those");
 }
 
-static void say_who(
-	struct words *words, const struct policy_access *access, uint32_t owner, bool others)
+static void say_who(char *text, const struct policy_access *access, uint32_t owner, bool others)
 {
-	say(words, "Root may connect, and ");
+	SAY(text, "Root may connect, and ");
 	if (access->owner_only)
-		say_owner(words, access, owner);
+		say_owner(text, access, owner);
 	else
-		say_anybody(words, access, others);
-	say(words, others ? "." : " that the permissions of the socket admit.");
+		say_anybody(text, access, others);
+	SAY(text, others ? "." : " that the permissions of the socket admit.");
 }
 
 void policy_describe(const struct policy_access *access, uint32_t owner,
 	const struct policy_disclosure *disclosure, bool others_may_connect,
 	char ret_text[POLICY_WORDS_MAX])
 {
-	struct words words = { .text = ret_text };
-
+	*ret_text = '\0';
 	if (!policy_restricts(access, disclosure, others_may_connect)) {
-		say(&words, "Nothing is restricted: everybody on this node may connect and is told "
-			    "exact values as of any time.");
+		SAY(ret_text,
+			"Nothing is restricted: everybody on this node may connect and is told "
+			"exact values as of any time.");
 		return;
 	}
-	say_who(&words, access, owner, others_may_connect);
+	say_who(ret_text, access, owner, others_may_connect);
 	if (disclosure->min_interval_ms)
-		say(&words, " A socket is read at most once in %u ms.",
+		SAY(ret_text, " A socket is read at most once in %u ms.",
 			disclosure->min_interval_ms);
 	if (disclosure->min_interval_per_user_ms)
-		say(&words, " One user can have it read at most once in %u ms.",
+		SAY(ret_text, " One user can have it read at most once in %u ms.",
 			disclosure->min_interval_per_user_ms);
 	if (disclosure->quantum > 1)
-		say(&words, " Values are rounded down to multiples of %u bytes.",
+		SAY(ret_text, " Values are rounded down to multiples of %u bytes.",
 			disclosure->quantum);
+	if (disclosure->quantum_energy > 1)
+		SAY(ret_text, " Energy is rounded down to multiples of %u nJ.",
+			disclosure->quantum_energy);
 }

@@ -4,13 +4,12 @@
  * refusal. The decisions are pure functions: callers pass all that they depend on.
  *
  * A rule that decides on access is a row of checks[] in common/rules.c. For a rule that is checked
- * later, the code calls policy_refuse(). Every refusal is counted under its rule (refusals.h), and
+ * later, the code calls policy_refuse(). Every refusal is counted under its rule (server.h), and
  * its sentence ends with the place of the rule and who can change it.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/rules.h"
@@ -59,6 +58,7 @@ struct policy_disclosure {
 	uint32_t min_interval_ms;          /* between two sweeps of a socket */
 	uint32_t min_interval_per_user_ms; /* between two sweeps that rings of one user cause */
 	uint32_t quantum;                  /* bytes that values are rounded down to */
+	uint32_t quantum_energy;           /* nJ that energy is rounded down to */
 };
 
 /* Numbers of connections, and their limits. */

@@ -2,30 +2,25 @@
 #include "daemon/site/saved-config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <unistd.h>
 
 #include "common/macro.h"
+#include "daemon/site/config-files.h"
 
 /* Names in the service manager's store. */
 static const char text_name[] = "configuration", numbers_name[] = "names";
 
-/* A missing file is like an empty file: it need not exist. */
-static int copy_file(const char *path, int to)
+/* Missing files are like an empty one: they need not exist. */
+static int write_values(const char *path, int to)
 {
-	_cleanup_close_ int from = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
+	_cleanup_(config_files_done) struct config_files files = {};
+	struct fault fault;
+	int r = config_files_load(path, &files, &fault);
 
-	if (from < 0)
-		return errno == ENOENT ? 0 : -errno;
-	while (n > 0)
-		n = sendfile(to, from, NULL, 65536);
-	return n < 0 ? -errno : 0;
+	return r == -ENOENT ? 0 : r < 0 ? r : config_files_write(&files, to);
 }
 
 static int keep(const char *name, int fd)
@@ -36,39 +31,33 @@ static int keep(const char *name, int fd)
 
 /* --- names and their numbers: a line for each --- */
 
-static void write_numbers(FILE *file, const struct policy_access *access)
+static int write_numbers(int to, const struct policy_access *access)
 {
 	char names[POLICY_TEXT_MAX], *rest;
 	unsigned i = 0;
+	int r = 0;
 
 	if (access->by_group)
-		fprintf(file, "group %u %s\n", access->group, access->group_text);
+		r = dprintf(to, "group %u %s\n", access->group, access->group_text);
 	strcpy(names, access->users_text);
-	for (char *one = strtok_r(names, " \t", &rest); one; one = strtok_r(NULL, " \t", &rest))
-		fprintf(file, "user %u %s\n", access->users[i++], one);
+	for (char *one = strtok_r(names, " \t", &rest); one && r >= 0;
+		one = strtok_r(NULL, " \t", &rest))
+		r = dprintf(to, "user %u %s\n", access->users[i++], one);
+	return r;
 }
 
 static int keep_numbers(const struct policy_access *access)
 {
 	_cleanup_close_ int fd = -1;
-	_cleanup_file_ FILE *file = NULL;
-	int copy = -1;
 
 	if (!access->by_group && !access->n_users) {
 		fdstore_forget(numbers_name);
 		return 0;
 	}
 	fd = memfd_create("uncored-names", MFD_CLOEXEC);
-	if (fd >= 0)
-		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy >= 0)
-		file = fdopen(copy, "w");
-	if (!file) {
-		close_fd(&copy);
-		return -ENOMEM;
-	}
-	write_numbers(file, access);
-	return fflush(file) ? -errno : keep(numbers_name, fd);
+	if (fd < 0 || write_numbers(fd, access) < 0)
+		return -errno;
+	return keep(numbers_name, fd);
 }
 
 static void take_number(
@@ -87,19 +76,20 @@ static void take_number(
 	}
 }
 
-static void read_numbers(const struct fdstore *store, struct policy_access *ret)
+static void read_numbers(struct fdstore *store, struct policy_access *ret)
 {
-	char path[32], line[2 * POLICY_NAME_MAX], kind[8], name[POLICY_NAME_MAX];
-	_cleanup_file_ FILE *file = NULL;
+	char line[2 * POLICY_NAME_MAX], kind[8], name[POLICY_NAME_MAX];
+	int fd = fdstore_take(store, numbers_name);
+	_cleanup_file_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	uint32_t number;
-	int fd = fdstore_find(store, numbers_name);
 
 	*ret = (struct policy_access){};
-	if (fd < 0)
+	if (!file) {
+		close_fd(&fd);
 		return;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof line, file))
+	}
+	rewind(file);
+	while (fgets(line, sizeof line, file))
 		if (sscanf(line, "%7s %" SCNu32 " %255[^\n]", kind, &number, name) == 3)
 			take_number(ret, kind, name, number);
 }
@@ -141,7 +131,7 @@ int saved_config_keep(const struct config *config, const struct saved_config *sa
 	copy = memfd_create("uncored-configuration", MFD_CLOEXEC);
 	if (copy < 0)
 		return -errno;
-	r = copy_file(config_path(&config->origin), copy);
+	r = write_values(config_path(&config->origin), copy);
 	return r < 0 ? r : keep(text_name, copy);
 }
 

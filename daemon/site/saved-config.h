@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last valid text of uncored.conf, and the numbers of the users and groups that it names. The
- * service manager keeps both. A daemon that is killed while somebody edits the file, or while the
- * directory service is down, starts again with these.
+ * The last valid values of uncored.conf and uncored.conf.d/, and the numbers of the users and
+ * groups that it names. The service manager keeps both. A daemon that is killed while somebody
+ * edits the file, or while the directory service is down, starts again with these.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ int saved_config_load(const struct saved_config *saved, const struct config_orig
 
 /*
  * Leaves the text and the numbers of @config with the service manager. @config was just read from
- * its file or, if @saved (may be NULL) has a text, from @saved. Errors of memfd_create(2),
- * sendfile(2), fdstore_keep().
+ * its files or, if @saved (may be NULL) has a text, from @saved. Errors of memfd_create(2),
+ * config_files_load(), config_files_write(), fdstore_keep().
  */
 int saved_config_keep(const struct config *config, const struct saved_config *saved);
 

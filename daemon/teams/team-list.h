@@ -8,13 +8,12 @@
 #include "daemon/base/fdstore.h"
 #include "daemon/teams/team.h"
 
-enum { TEAMS_MAX = 512 };
+enum { TEAMS_MAX = TEAM_PLACES_MAX };
 
 struct team_list {
 	unsigned n;
 	unsigned most;      /* room for tables: TEAMS_MAX, or fewer */
 	struct team *table; /* owned; by age */
-	uint64_t review_ns; /* when uncored checks again which tables' time is over */
 	int stamp_fd;       /* kept in the store beside the tables */
 	bool is_first;      /* no earlier process knew tables: there was no stamp */
 	bool is_stamp_kept;

@@ -11,30 +11,31 @@ struct share {
 	uint64_t bytes;
 };
 
-static void count(struct share *share, const struct team *team)
+/* @uid, @account NULL: any. */
+static struct share share_of(
+	const struct team_list *list, const uint32_t *uid, const uint64_t *account)
 {
-	share->n++;
-	share->bytes += team->used_bytes;
+	struct share share = {};
+
+	for (unsigned i = 0; i < list->n; i++) {
+		const struct team *team = &list->table[i];
+
+		if ((uid && team->uid != *uid) || (account && team->account != *account))
+			continue;
+		share.n++;
+		share.bytes += team->used_bytes;
+	}
+	return share;
 }
 
 static struct share share_of_uid(const struct team_list *list, uint32_t uid)
 {
-	struct share share = {};
-
-	for (unsigned i = 0; i < list->n; i++)
-		if (list->table[i].uid == uid)
-			count(&share, &list->table[i]);
-	return share;
+	return share_of(list, &uid, NULL);
 }
 
 static struct share share_of_account(const struct team_list *list, uint64_t account)
 {
-	struct share share = {};
-
-	for (unsigned i = 0; i < list->n; i++)
-		if (list->table[i].account == account)
-			count(&share, &list->table[i]);
-	return share;
+	return share_of(list, NULL, &account);
 }
 
 static bool uid_is_full(const struct team_list *list, uint32_t uid)
@@ -76,11 +77,8 @@ static uint64_t largest_account(const struct team_list *list, uint64_t account)
 static uint32_t largest_uid(
 	const struct team_list *list, uint64_t account, uint32_t uid, bool by_bytes)
 {
-	struct share most = {};
+	struct share most = share_of(list, &uid, &account);
 
-	for (unsigned i = 0; i < list->n; i++)
-		if (list->table[i].account == account && list->table[i].uid == uid)
-			count(&most, &list->table[i]);
 	for (unsigned i = 0; i < list->n; i++) {
 		const struct team *team = &list->table[i];
 		struct share share = {};

@@ -12,7 +12,8 @@
 #include "common/number.h"
 #include "daemon/base/memfd.h"
 
-static const uint64_t DEAR_NS = 20000000; /* a look at one table takes microseconds */
+/* A look at one table takes microseconds. */
+static const uint64_t SLOW_NS = 200000, DEAR_NS = 20000000, SLOW_AGAIN_NS = 60000000000U;
 
 /* The name of the memfd: uid, run, layout, time and name of the team. */
 #define PREFIX       "uncored-team."
@@ -121,6 +122,15 @@ void team_measure(struct team *team)
 		team->used_bytes = (uint64_t)status.st_blocks * BLOCK_BYTES;
 }
 
+bool team_is_reported(struct team *team)
+{
+	const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t rest = page_bytes > TEAM_REPORTED_BYTES ? page_bytes : TEAM_REPORTED_BYTES;
+
+	team_measure(team);
+	return team->used_bytes <= rest + page_bytes;
+}
+
 /* uncored holds no lock, so any lock is a member's. */
 static bool is_locked(int fd)
 {
@@ -131,17 +141,45 @@ static bool is_locked(int fd)
 
 bool team_is_alive(struct team *team, uint64_t now_ns)
 {
-	uint64_t before_ns;
+	uint64_t before_ns, took_ns;
 	bool is_alive;
 
-	if (team->is_dear)
-		return false;
+	if (team->is_dear || now_ns < team->again_ns)
+		return !team->is_dear;
 	before_ns = clock_thread_ns();
 	is_alive = is_locked(team->fd);
-	team->is_dear = clock_thread_ns() - before_ns > DEAR_NS;
+	took_ns = clock_thread_ns() - before_ns;
+	team->is_dear = took_ns > DEAR_NS;
+	team->again_ns = is_alive && took_ns > SLOW_NS ? now_ns + SLOW_AGAIN_NS : 0;
+	if (is_alive)
+		team->alive_ns = now_ns;
 	if (is_alive && !team->is_dear)
 		team->ended_ns = 0;
 	else if (!team->ended_ns)
 		team->ended_ns = now_ns;
 	return !team->ended_ns;
+}
+
+/* --- others --- */
+
+static void note(struct team *team, const struct team *other)
+{
+	team->met[other->place / 64] |= UINT64_C(1) << other->place % 64;
+	if (!*team->other)
+		strcpy(team->other, other->name);
+}
+
+void team_meet(struct team *team, struct team *other)
+{
+	note(team, other);
+	note(other, team);
+}
+
+unsigned team_count_others(const struct team *team)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < TEAM_PLACES_MAX / 64; i++)
+		n += (unsigned)__builtin_popcountll(team->met[i]);
+	return n;
 }

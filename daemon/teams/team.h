@@ -14,6 +14,8 @@
 
 #include "common/team.h"
 
+enum { TEAM_PLACES_MAX = 512 };
+
 struct team {
 	int fd;
 	unsigned place; /* its number in the service manager's store */
@@ -23,7 +25,12 @@ struct team {
 	uint64_t bytes;
 	uint64_t used_bytes; /* of memory, at the last team_measure() */
 	uint64_t made_ns;
+	uint64_t alive_ns; /* when it was last found alive, or made; 0: not by this process */
 	uint64_t ended_ns; /* when it was first found ended; 0: it was alive at the last look */
+	uint64_t met[TEAM_PLACES_MAX / 64]; /* bits of the places of tables of this uid that were
+					       alive while this one was */
+	char other[TEAM_NAME_BYTES];        /* the first of these; "": none */
+	uint64_t again_ns; /* it counts as alive until then, because the last look took long */
 	bool is_dear;      /* takes too long to look at, so it counts as ended */
 	char name[TEAM_NAME_BYTES];
 };
@@ -41,6 +48,13 @@ bool team_read_memfd(int fd, struct team *ret);
 
 /* Finds out how much memory the table takes. */
 void team_measure(struct team *team);
+
+/* Has its last member reported it (common/team.h), or did nobody fill it? */
+bool team_is_reported(struct team *team);
+
+/* The two were alive at the same time: both count the same bytes. */
+void team_meet(struct team *team, struct team *other);
+unsigned team_count_others(const struct team *team);
 
 /* Is the table alive? If not, notes when that was first found. */
 bool team_is_alive(struct team *team, uint64_t now_ns);

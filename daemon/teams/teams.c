@@ -36,6 +36,19 @@ static uint32_t number_of_run(uint32_t after_run, uint64_t now_ns)
 	return by_time > after_run ? by_time : after_run + 1;
 }
 
+void teams_note_others(struct team_list *list, const struct team *team, uint64_t now_ns)
+{
+	struct team *own = &list->table[team - list->table];
+
+	for (unsigned i = 0; i < list->n; i++) {
+		struct team *other = &list->table[i];
+
+		if (other->uid == own->uid && strcmp(other->name, own->name) != 0 &&
+			team_is_alive(other, now_ns))
+			team_meet(own, other);
+	}
+}
+
 static int make(struct team_list *list, const struct teams_wish *wish, uint64_t now_ns,
 	const struct team **ret)
 {
@@ -46,6 +59,7 @@ static int make(struct team_list *list, const struct teams_wish *wish, uint64_t 
 		.account = wish->account,
 		.bytes = wish->bytes,
 		.made_ns = now_ns,
+		.alive_ns = now_ns,
 		.ended_ns = now_ns,
 	};
 	int r;
@@ -55,6 +69,7 @@ static int make(struct team_list *list, const struct teams_wish *wish, uint64_t 
 	if (r < 0)
 		return r;
 	*ret = team_list_add(list, &team);
+	teams_note_others(list, *ret, now_ns);
 	return 1;
 }
 
@@ -124,25 +139,17 @@ void teams_review_uid(struct team_list *list, uint32_t uid, uint64_t now_ns)
 			review(list, &list->table[i], now_ns);
 }
 
-/* Asking for locks takes longer than asking for memory, so it is done less often. */
-static void review_all(struct team_list *list, uint64_t now_ns)
+uint64_t teams_review(struct team_list *list, uint64_t now_ns)
 {
-	list->review_ns = now_ns + TEAMS_LOOK_S * NS_PER_S;
+	uint64_t due_ns = now_ns + TEAMS_LOOK_S * NS_PER_S;
+
 	for (unsigned i = list->n; i-- > 0;) {
 		uint64_t over_ns = review(list, &list->table[i], now_ns);
 
-		if (over_ns < list->review_ns)
-			list->review_ns = over_ns;
+		if (over_ns < due_ns)
+			due_ns = over_ns;
 	}
-}
-
-uint64_t teams_review(struct team_list *list, uint64_t now_ns)
-{
-	uint64_t due_ns = now_ns + TEAMS_MEMORY_S * NS_PER_S;
-
-	if (list->review_ns <= now_ns)
-		review_all(list, now_ns);
 	team_room_enforce(list, now_ns);
 	team_list_tell(list);
-	return list->review_ns < due_ns ? list->review_ns : due_ns;
+	return due_ns;
 }

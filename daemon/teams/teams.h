@@ -26,9 +26,8 @@
 
 #include "daemon/teams/team-list.h"
 
-#define TEAMS_KEPT_S   3600 /* how long uncored keeps a table after it found it ended */
-#define TEAMS_LOOK_S   600  /* how often uncored checks which tables have ended */
-#define TEAMS_MEMORY_S 60   /* how often it checks how much memory they take */
+#define TEAMS_KEPT_S 3600 /* how long uncored keeps a table after it found it ended */
+#define TEAMS_LOOK_S 60   /* how often it checks which have ended, and their memory */
 
 /* A request of a uid; see struct wire_team. */
 struct teams_wish {
@@ -44,6 +43,10 @@ struct teams_wish {
 int teams_join(struct team_list *list, const struct teams_wish *wish, uint64_t now_ns,
 	const struct team **ret);
 
+/* Notes which other tables of its uid are alive now, as @team is. Runs of one name follow each
+ * other. */
+void teams_note_others(struct team_list *list, const struct team *team, uint64_t now_ns);
+
 /* Drops the table with uid, name, layout and run of @wish. False: there is none. */
 bool teams_forget(struct team_list *list, const struct teams_wish *wish);
 
@@ -52,7 +55,7 @@ unsigned teams_count_alive(struct team_list *list, uint64_t now_ns);
 
 /*
  * Drop tables whose time is over, and tables that take too much memory. The first checks all
- * tables, and returns when to do so again: after TEAMS_MEMORY_S, or sooner. The second checks the
+ * tables, and returns when to do so again: after TEAMS_LOOK_S, or sooner. The second checks the
  * tables of @uid.
  */
 uint64_t teams_review(struct team_list *list, uint64_t now_ns);

@@ -28,7 +28,7 @@ class CannotTell(Exception):
 
 def describe(library, header, file):
     if not shutil.which("abidw"):
-        raise CannotTell("needs abidw of abigail-tools: ./dev setup installs it")
+        raise CannotTell("needs abidw of abigail-tools: ./dev setup --tests installs it")
     with tempfile.TemporaryDirectory() as public:
         shutil.copy(header, public)
         subprocess.run([*DESCRIBE, "--headers-dir", public, "--out-file", file, library], check=True)

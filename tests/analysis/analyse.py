@@ -24,8 +24,14 @@ COMMANDS = {
     # Not optimised: inlined functions make gcc 12 take variables that a cleanup reads for uninitialised.
     "gcc": ["gcc", "-std=gnu11", "-O0", "-fanalyzer", "-fdiagnostics-plain-output", "-c",
             "-o", os.devnull],
-    "clang": ["clang", "-std=gnu11", "--analyze", "-Xclang", "-analyzer-output=text", "-o", os.devnull],
+    # Neither clang 14 nor cppcheck knows __attribute__((cleanup)) (llvm-project#160527), so they look for no leaks: gcc and
+    # the sanitizers do. With the default of 225,000 nodes clang takes four times as long, and finds the same.
+    "clang": ["clang", "-std=gnu11", "--analyze", "-Xclang", "-analyzer-output=text", "-o", os.devnull,
+              "-Xclang", "-analyzer-disable-checker=unix.Malloc",
+              "-Xclang", "-analyzer-config", "-Xclang", "max-nodes=50000"],
+    # readdir(3) of glibc asks only that one thread at a time reads a stream; readdir_r() is deprecated.
     "cppcheck": ["cppcheck", "--quiet", "--std=c11", "--library=posix,gnu",
+                 "--suppress=memleak", "--suppress=resourceLeak", "--suppress=readdirCalled",
                  "--enable=warning,performance,portability",
                  "--template={file}:{line}:{column}: warning: {message} [{id}]"],
 }
@@ -77,7 +83,7 @@ def report(number, case, complaint):
 
 def main(tool, listed, source, build):
     if not shutil.which(tool):
-        print(f"1..0 # SKIP {tool} is not installed: ./dev setup")
+        print(f"1..0 # SKIP {tool} is not installed: ./dev setup --tests")
         return False
     listed = listed_findings(pathlib.Path(listed), tool)
     files = own_files(source, pathlib.Path(build))

@@ -21,26 +21,36 @@ struct latency_figures {
 	double fresh_beside_us; /* ... one socket, from another CPU than its reader's */
 };
 
-struct figures {
+/* How uncored gets its counts: [sweep] of uncored.conf. */
+enum { BY_READ, BY_BPF, METHODS };
+extern const char *const methods[METHODS];
+
+/* What is measured with each method. */
+struct method_figures {
 	struct latency_figures paused, without_pause;
 	double cached_ns;
+	double ready_ms;
+	double hwm_kib, hwm_worst_kib; /* VmHWM at READY, median and worst of all starts */
+	double default_budget_us; /* mean of fresh_all without pause, in the budget as shipped */
+};
+
+struct figures {
+	struct method_figures by[METHODS]; /* medians of some runs, in turns */
 	double sweeps_per_round_64;
 	struct batch_figures batches[BATCH_SIZES];
 	double idle_wakeups_per_min;
 	double rss_kib;
-	double ready_ms;
 	double stat_overhead_ms;
-	double default_budget_us; /* mean of fresh_all without pause, in the budget as shipped */
 };
 
 /* Each measures against a running daemon and fills in its figures. */
-void measure_latency(const struct daemon_process *daemon, struct figures *ret);
+void measure_latency(const struct daemon_process *daemon, struct method_figures *ret);
 void measure_batches(const struct daemon_process *daemon, struct figures *ret);
 void measure_footprint(const struct daemon_process *daemon, struct figures *ret);
 
-/* These start daemons of their own. */
-void measure_default_budget(struct figures *ret);
-void measure_start(struct figures *ret);
+/* These start daemons of their own, with @config. */
+void measure_default_budget(const char *config, struct method_figures *ret);
+void measure_start(const char *config, struct method_figures *ret);
 
 /* Sorts @values and returns the value below which @share (0..1) of them lie. */
 double quantile(double values[], unsigned n, double share);

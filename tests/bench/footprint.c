@@ -14,7 +14,7 @@
 #include "client/libuncore/uncore.h"
 #include "common/clock.h"
 
-enum { IDLE_CLIENTS = 16, IDLE_SECONDS = 10, STARTS = 11, COMMANDS = 51 };
+enum { IDLE_CLIENTS = 16, IDLE_SECONDS = 10, STARTS = 20, COMMANDS = 51 };
 
 /* The sum of all numbers that follow @key in a file like /proc/PID/status. */
 static double sum_of_lines(const char *path, const char *key)
@@ -118,17 +118,22 @@ void measure_footprint(const struct daemon_process *daemon, struct figures *ret)
 	measure_stat(daemon, ret);
 }
 
-void measure_start(struct figures *ret)
+void measure_start(const char *config, struct method_figures *ret)
 {
-	double ms[STARTS];
+	double ms[STARTS], kib[STARTS];
 
 	for (int i = 0; i < STARTS; i++) {
 		struct daemon_process daemon = {};
 		uint64_t begin_ns = clock_now_ns();
+		char path[64];
 
-		daemon_start(&daemon, "standin-wide", NULL);
+		daemon_start(&daemon, "standin-wide", config);
 		ms[i] = (double)(clock_now_ns() - begin_ns) / 1e6;
+		snprintf(path, sizeof path, "/proc/%d/status", daemon.pid);
+		kib[i] = sum_of_lines(path, "VmHWM");
 		daemon_stop(&daemon);
 	}
 	ret->ready_ms = quantile(ms, STARTS, 0.5);
+	ret->hwm_kib = quantile(kib, STARTS, 0.5);
+	ret->hwm_worst_kib = quantile(kib, STARTS, 1);
 }

@@ -193,7 +193,7 @@ static int time_cached(void *argument)
 	return 0;
 }
 
-void measure_latency(const struct daemon_process *daemon, struct figures *ret)
+void measure_latency(const struct daemon_process *daemon, struct method_figures *ret)
 {
 	static int leaders[SOCKETS][BOXES];
 	double(*us)[READS] = shared_memory(sizeof *us);
@@ -225,13 +225,13 @@ static int read_without_pause(void *argument)
 	return 0;
 }
 
-void measure_default_budget(struct figures *ret)
+void measure_default_budget(const char *config, struct method_figures *ret)
 {
 	struct daemon_process daemon = {};
 	double(*us)[READS] = shared_memory(sizeof *us);
 	struct turns turns = { .ret_us = us };
 
-	daemon_start(&daemon, "standin-wide", NULL);
+	daemon_start(&daemon, "standin-wide", config);
 	turns.socket_path = daemon.socket_path;
 	if (as_nobody(read_without_pause, &turns))
 		errx(1, "The measurement of the default budget failed.");

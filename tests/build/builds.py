@@ -22,6 +22,7 @@ KERNEL_HEADERS = {"linux": "/usr/include", "asm": f"/usr/include/{os.uname().mac
 
 
 def become_nobody():
+    os.environ["CCACHE_DISABLE"] = "1"  # meson takes it where it is installed, and its folder is another user's
     if os.geteuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)

@@ -2,6 +2,7 @@
 """What packagers and users build: the client alone, static, from a tarball, into any prefix."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -9,9 +10,6 @@ import tempfile
 import builds
 import tap
 from builds import CLIENT_ONLY, NO_SOCKET, SOURCE, STATIC, Build, must_run, needed, outcome, run
-
-LEFT_OUT = {"run": "json-c", "info": "json-c", "report": "json-c", "job": "json-c", "owner": "json-c",
-            "validate": "json-c and hwloc"}
 
 
 class Suite:
@@ -32,15 +30,15 @@ class Suite:
         must_run(self.client.folder / "client/uncore")
 
     def left_out(self):
-        """A command that needs json-c or hwloc is not in --help of a build without, and says why when it is called"""
+        """The command that needs hwloc is not in --help of a build without, and says why when it is called"""
         command = self.client.folder / "client/uncore"
         said = outcome(command, "--help")[1]
         offered = [line.split()[0] for line in said.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
-        tap.equal(offered, ["stat", "export", "help", "version"], "commands in --help")
-        for name, needs in LEFT_OUT.items():
-            tap.equal(outcome(command, name, "--help"),
-                      (2, "", f"uncore: this build does not have `uncore {name}`, which needs {needs}. Use the uncore of "
-                              f"the node, or build it with {needs}.\n"), f"uncore {name}")
+        tap.equal(offered, ["stat", "top", "list", "compare", "check", "run", "info", "report", "tiers", "trace", "export",
+                            "job", "owner", "help", "version"], "commands in --help")
+        tap.equal(outcome(command, "validate", "--help"),
+                  (2, "", "uncore: this build does not have `uncore validate`, which needs hwloc. Use the uncore of the "
+                          "node, or build it with hwloc.\n"), "uncore validate")
 
     def user_install(self):
         """A user without privilege installs the client into a prefix of his own, as doc/install.md says"""
@@ -49,11 +47,35 @@ class Suite:
         tap.check(f"```sh run by suite build\n{said}```" in (SOURCE / "doc/install.md").read_text(encoding="utf-8"), said)
         files = self.client.install()
         libdir = self.client.option("libdir")
+        python = [name for name in files if re.fullmatch(r"lib/python3[./].*-packages/uncore/(\w+\.py|py\.typed)", name)]
+        tap.equal(len(python), len([*(SOURCE / "client/python/uncore").iterdir()]), "files of Python's module")
         tap.equal(files, sorted([
-            "bin/uncore", "include/uncore.h", f"{libdir}/libuncore.a", f"{libdir}/libuncore.so",
-            f"{libdir}/libuncore.so.0", f"{libdir}/libuncore.so.0.1.0", f"{libdir}/pkgconfig/libuncore.pc",
+            "bin/uncore", "include/uncore.h", "include/uncore.hpp", f"{libdir}/cmake/uncore/uncore-config-version.cmake",
+            f"{libdir}/cmake/uncore/uncore-config.cmake", *python, "share/libuncore/uncore.f90", f"{libdir}/libuncore.a",
+            f"{libdir}/libuncore.so", f"{libdir}/libuncore.so.0", f"{libdir}/libuncore.so.0.1.0", f"{libdir}/pkgconfig/libuncore.pc",
+            *(f"{libdir}/uncore/libuncore-{family.name}.so" for family in (SOURCE / "client/markers").iterdir()
+              if family.is_dir() and family.name != "base"), f"{libdir}/uncore/libuncore-heap.so",
+            f"{libdir}/uncore/libuncore_async_plugin.so", f"{libdir}/uncore/libuncore_plugin.so",
             "share/bash-completion/completions/uncore", "share/fish/vendor_completions.d/uncore.fish",
             "share/zsh/site-functions/_uncore"]), "files")
+
+    def starts(self):
+        """The installed command starts without any environment, also after its prefix was moved"""
+        moved = self.client.prefix.with_name("moved") / "elsewhere"
+        for prefix in (self.client.prefix, moved):
+            done = subprocess.run([prefix / "bin/uncore", "--version"], env={}, check=False, text=True,
+                                  capture_output=True)
+            tap.equal((done.returncode, done.stderr), (0, ""), f"{prefix}: status and stderr")
+            if prefix != moved:
+                moved.parent.mkdir()
+                prefix.rename(moved)
+        moved.rename(self.client.prefix)
+
+    def run_path(self):
+        """The command has a run path only where ld.so does not look into libdir by itself"""
+        for bindir, libdir, path in (("/usr/local/bin", "/usr/local/lib", ""), ("/opt/a/bin", "/opt/a/lib", "$ORIGIN/../lib"),
+                                     ("/opt/a/bin", "/opt/b/lib64", "$ORIGIN/../../b/lib64")):
+            tap.equal(run(SOURCE / "client/libuncore/rpath.sh", bindir, libdir).strip(), path, f"from {bindir} to {libdir}")
 
     def static_library(self):
         """A program that has functions of the same names links the static library, as pkg-config says"""
@@ -78,9 +100,12 @@ class Suite:
             self.link_same_names(option, f"-I{SOURCE}/client/libuncore", library, "-lm", "-pthread")
 
     def static_whole(self):
-        """A command with all that it can have links the static library"""
+        """A command with all that it can have links the static library, and needs no json-c"""
+        header = self.folder / "no-json-c/json-c/json.h"
+        header.parent.mkdir(parents=True)
+        header.write_text("#error uncored needs no json-c\n", encoding="utf-8")
         build = Build(self.folder / "static", *CLIENT_ONLY, "-Ddefault_library=static", "-Dvalidate=enabled",
-                      "-Dman=disabled", "-Doptimization=0").compile()
+                      "-Dman=disabled", "-Doptimization=0", f"-Dc_args=-I{header.parent.parent}").compile()
         must_run(build.folder / "client/uncore")
 
     def static_command(self):
@@ -91,15 +116,12 @@ class Suite:
         must_run(self.client.folder / "client/uncore")
 
     def daemon_only(self):
-        """The daemon builds without the client, and where there is no json-c"""
-        header = self.folder / "no-json-c/json-c/json.h"
-        header.parent.mkdir(parents=True)
-        header.write_text("#error uncored needs no json-c\n", encoding="utf-8")
+        """The daemon builds without the client"""
         build = Build(self.folder / "daemon", "-Dclient=disabled", "-Dtests=disabled", "-Dman=disabled",
-                      "-Doptimization=0", f"-Dc_args=-I{header.parent.parent}")
+                      "-Doptimization=0")
         files = build.compile().install()
         libraries = {name.split(".so")[0] for name in needed(build.folder / "daemon/uncored")}
-        tap.check("libsystemd" in libraries and "libjson-c" not in libraries, f"uncored needs {libraries}")
+        tap.check("libsystemd" in libraries, f"uncored needs {libraries}")
         tap.check("sbin/uncored" in files, f"sbin/uncored is not among {files}")
         client = [file for file in files if "libuncore" in file or file.startswith(("bin/", "include/"))]
         tap.equal(client, [], "files of the client")
@@ -123,7 +145,7 @@ class Suite:
     def asked_for(self):
         """Units and PCP's files go where systemd and PCP look with the prefix /usr; PCP's also with -Dpcp=enabled"""
         if subprocess.run(["pkg-config", "--exists", "systemd", "libpcp"], check=False).returncode:
-            raise tap.Skip("needs systemd and PCP's libraries: ./dev setup installs them")
+            raise tap.Skip("needs systemd and PCP's libraries: ./dev setup --tests installs them")
         units = run("pkg-config", "--variable=systemd_system_unit_dir", "systemd").strip()
         agent = run("sh", "-c", ". /etc/pcp.conf && printf %s $PCP_PMDAS_DIR/uncore/Install")
         usual = Build(self.folder / "usual", "-Dtests=disabled", "--prefix=/usr").destinations()
@@ -159,7 +181,8 @@ def main():
     builds.become_nobody()
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
-        cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library,
+        cases = (suite.client_only, suite.left_out, suite.user_install, suite.starts, suite.run_path,
+                 suite.static_library,
                  suite.static_library_lto, suite.tarball, suite.static_command, suite.static_whole,
                  suite.daemon_only, suite.daemon_auto, suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])

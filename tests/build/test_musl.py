@@ -31,7 +31,7 @@ class Suite:
 
 def main():
     if not shutil.which("musl-gcc"):
-        tap.skip_all("musl-gcc is not installed: ./dev setup")
+        tap.skip_all("musl-gcc is not installed: ./dev setup --tests")
     builds.become_nobody()
     with tempfile.TemporaryDirectory(prefix="uncored-musl-") as name:
         suite = Suite(pathlib.Path(name))

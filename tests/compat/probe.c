@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A user's program, built against the header of an earlier release: any later libuncore must serve
- * it, with any daemon.
+ * A user's program, with any daemon. Built against the header of an earlier release, any later
+ * libuncore must serve it. Built against the header of this release, the earlier libuncore must.
  *
  * - `probe dump SOCKET` prints the contents of a page.
  * - `probe truth SOCKET CPU REPORT FD` touches pages on CPU, whose socket must show the kernel's

@@ -19,17 +19,24 @@
 #include "tests/continuity/truth.h"
 #include "tests/harness/kernel-count.h"
 #include "tests/harness/test.h"
+#include "tests/harness/tree.h"
 
 enum { PAGES = 25600, FEW_PAGES = 2000 };
+
+#define OLD_PROBE RELEASE "/probe"
+#define PROBE     "tests/compat/compat-probe"
 
 /* A pair of releases: a daemon, and where library, command and probe are in the build tree. */
 struct pair {
 	const char *daemon; /* a release; NULL: this one */
-	const char *library, *command;
+	const char *library, *command, *probe;
 };
 
-static const struct pair old_client = { NULL, RELEASE, RELEASE "/uncore" };
-static const struct pair old_daemon = { RELEASE, LIBRARY_HERE, "client/uncore" };
+static const struct pair old_client = { NULL, RELEASE, RELEASE "/uncore", OLD_PROBE };
+static const struct pair old_daemon = { RELEASE, LIBRARY_HERE, "client/uncore", OLD_PROBE };
+/* A program of this release where an older library is installed, as on another node. */
+static const struct pair old_library = { NULL, RELEASE, NULL, PROBE };
+static const struct pair old_node = { RELEASE, RELEASE, NULL, PROBE };
 
 static struct daemon_process daemon_process;
 
@@ -101,7 +108,7 @@ static void probe_is_exact(const struct pair *pair, const char *folder, int fd)
 	snprintf(cpu, sizeof cpu, "%u", standin_sockets() - 1);
 	snprintf(number, sizeof number, "%d", fd);
 	snprintf(report, sizeof report, "%s/region", folder);
-	run_with_library(&run, NOBODY, pair->library, RELEASE "/probe", arguments);
+	run_with_library(&run, NOBODY, pair->library, pair->probe, arguments);
 	assert_runs(&run, 0, "region: ");
 	assert_int_equal(sscanf(strstr(run.output, "region: "), "region: %" SCNu64 " to %" SCNu64,
 				 &least, &most),
@@ -136,10 +143,21 @@ static void figures_are_exact(const struct pair *pair)
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
 	probe_is_exact(pair, folder, fd);
-	command_is_exact(pair, folder, fd);
+	if (pair->command)
+		command_is_exact(pair, folder, fd);
 	rmdir(folder);
 	stop();
 	close(fd);
+}
+
+/*
+ * The library of 0.1.0 refuses structs that are larger than its own. So UNCORE_METRICS_MAX cannot
+ * grow without breaking all programs that are built with the new header, where it is installed.
+ */
+CASE("a program of this release shows exact figures with the library of 0.1.0")
+{
+	figures_are_exact(&old_library);
+	figures_are_exact(&old_node);
 }
 
 /* --- other requests --- */
@@ -160,6 +178,25 @@ static void info_is_told(const struct pair *pair)
 		assert_runs(&run, 0, i == 3 ? "dram.read" : "standin");
 	}
 	stop();
+}
+
+/* The number is where 0.1.0 has the end of the unit. */
+CASE("the library of 0.1.0 does not see a metric's number for PCP")
+{
+	struct tree files = tree_new();
+	static struct run run;
+
+	tree_write(&files, "standin.conf",
+		"[platform]\ntitle = Stand-in\nvendor = Standin\nstandin = yes\n"
+		"[dram.read]\npmu = uncore_standin_[0-9]*\nevent = sysfs:page_faults\n"
+		"bytes = 4096\nsource = test\nconfidence = high\npmid = 1023\n");
+	daemon_process = (struct daemon_process){ .platforms = files.root };
+	daemon_start(&daemon_process, "standin", NULL);
+	run_with_library(&run, 0, old_client.library, RELEASE "/probe",
+		(const char *const[]){ "dump", daemon_process.socket_path, NULL });
+	assert_runs(&run, 0, " bytes, quality 'standin'");
+	stop();
+	tree_free(&files);
 }
 
 static void the_owner_is_set(const struct pair *pair)
@@ -199,7 +236,7 @@ static void refusals_are_told(const struct pair *pair)
 	stop();
 }
 
-static void an_old_daemon_does_not_know_its_clients(void **state)
+CASE("the command says that the daemon of 0.1.0 does not know who its clients are")
 {
 	static struct run run;
 
@@ -210,7 +247,7 @@ static void an_old_daemon_does_not_know_its_clients(void **state)
 }
 
 /* A client of a later version of the protocol has to do this with 0.1.0; see wire.h. */
-static void a_later_hello_may_be_said_again(void **state)
+CASE("the daemon of 0.1.0 refuses a later HELLO, and welcomes a second one")
 {
 	struct wire_packet packet;
 	union wire_message hello;
@@ -233,6 +270,19 @@ static void a_later_hello_may_be_said_again(void **state)
 }
 
 /* --- one after the other --- */
+
+enum { THIRDS = 3 }; /* the denominator in the platform file that meson.build makes */
+
+/* The folder of that file. */
+static const char *fractions(void)
+{
+	static char path[512];
+
+	snprintf(path, sizeof path, "%s", build_path("tests/compat"));
+	return path;
+}
+
+static const char NEW_GENERATION[] = "A new generation begins.";
 
 static struct uncore_sample read_with(const struct uncore *uncore)
 {
@@ -272,7 +322,7 @@ static void assert_no_silent_mix(
 	} else {
 		assert_int_equal(r, -EACCES);
 		assert_int_equal(uncore_delta(before, &after, &delta), -ESTALE);
-		assert_true(daemon_logged(&daemon_process, "A new generation begins."));
+		assert_true(daemon_logged(&daemon_process, NEW_GENERATION));
 		truth_begin(truth, &daemon_process);
 	}
 	truth_check(truth);
@@ -304,12 +354,14 @@ static void change_to(const char *release, struct truth *truth, const char *lost
 static void begin_with(const char *release, struct truth *truth)
 {
 	daemon_process = (struct daemon_process){ .release = release };
+	if (truth->denominator)
+		daemon_process.platforms = fractions();
 	daemon_start_activated(&daemon_process, "standin", NULL, true);
 	truth_begin(truth, &daemon_process);
 	truth_check(truth);
 }
 
-static void upgraded_and_taken_back(void **state)
+CASE("upgrading a killed daemon, and taking the upgrade back, mixes no counts silently")
 {
 	struct truth truth = {};
 
@@ -333,7 +385,7 @@ static uint32_t join_team(void)
 }
 
 /* 0.1.0 knows no tables of teams, and drops them from the service manager's store. */
-static void a_team_after_a_downgrade_is_another_run(void **state)
+CASE("after an uncored that drops the tables of teams, a team is another run, and the log says why")
 {
 	static const char lost[] = "The uncored before this one knows no tables of teams";
 	struct truth truth = {};
@@ -353,7 +405,7 @@ static void a_team_after_a_downgrade_is_another_run(void **state)
 }
 
 /* A daemon that cannot go on for any reason behaves like this. */
-static void upgraded_and_taken_back_without_the_ledger(void **state)
+CASE("a next daemon that cannot go on says why and withdraws the page")
 {
 	struct truth truth = {};
 	uint64_t first;
@@ -367,61 +419,94 @@ static void upgraded_and_taken_back_without_the_ledger(void **state)
 	stop();
 }
 
+/*
+ * The ledger of the daemon before has another scale, but with the same numerator: the daemon of
+ * @release must not go on from it.
+ */
+static void change_scale(const char *release, uint64_t denominator, struct truth *truth)
+{
+	const unsigned n_new = daemon_logged(&daemon_process, NEW_GENERATION);
+	const uint64_t first = truth->generation[0];
+
+	truth->denominator = denominator;
+	daemon_process.platforms = denominator == 1 ? NULL : fractions();
+	change_to(release, truth, NULL);
+	assert_true(truth->generation[0] != first);
+	assert_int_equal(daemon_logged(&daemon_process, NEW_GENERATION), n_new + 1);
+}
+
+CASE("0.1.0 counts anew after a platform file with a fraction, and so does this release after "
+     "0.1.0")
+{
+	static const char worth[] = "its counts are not worth what they are now";
+	struct truth truth = { .denominator = THIRDS };
+
+	begin_with(NULL, &truth);
+	for (unsigned i = 1; i <= 2; i++) {
+		change_scale(RELEASE, 1, &truth);
+		change_scale(NULL, THIRDS, &truth);
+		assert_int_equal(daemon_logged(&daemon_process, worth), i);
+	}
+	stop();
+}
+
+/* 0.1.0 with the file of a site that has a fraction: it ends before it looks at the counts. */
+static void refuse_to_start(const char *release, const char *words)
+{
+	daemon_kill(&daemon_process);
+	touch_pages(FEW_PAGES);
+	daemon_process.release = release;
+	daemon_launch(&daemon_process, "standin");
+	assert_int_equal(wait_for(daemon_process.pid, 10), 1);
+	assert_false(manager_dispatch(&daemon_process.manager));
+	assert_int_equal(daemon_logged(&daemon_process, words), 1);
+}
+
+CASE("0.1.0 refuses a platform file with a fraction, and what the service manager keeps goes on to "
+     "the last count")
+{
+	struct truth truth = { .denominator = THIRDS };
+
+	begin_with(NULL, &truth);
+	refuse_to_start(RELEASE, "scale");
+	daemon_process.release = NULL;
+	for (unsigned i = 0; i < 2; i++) {
+		daemon_restart(&daemon_process, "standin");
+		truth_check(&truth);
+		truth_check(&truth);
+		daemon_kill(&daemon_process);
+		touch_pages(FEW_PAGES);
+	}
+	daemon_restart(&daemon_process, "standin");
+	truth_check(&truth);
+	assert_false(daemon_logged(&daemon_process, NEW_GENERATION));
+	stop();
+}
+
 /* --- the cases of both pairs --- */
 
-#define BOTH(function)                                                                             \
-	static void function##_by_an_old_client(void **state)                                      \
+#define BOTH(function, by_an_old_client, by_an_old_daemon)                                         \
+	CASE(by_an_old_client)                                                                     \
 	{                                                                                          \
-		(void)state;                                                                       \
 		function(&old_client);                                                             \
 	}                                                                                          \
-	static void function##_by_an_old_daemon(void **state)                                      \
+	CASE(by_an_old_daemon)                                                                     \
 	{                                                                                          \
-		(void)state;                                                                       \
 		function(&old_daemon);                                                             \
 	}
 
-BOTH(figures_are_exact)
-BOTH(info_is_told)
-BOTH(the_owner_is_set)
-BOTH(refusals_are_told)
+BOTH(figures_are_exact, "library and command of 0.1.0 show exact figures of the daemon",
+	"library and command show exact figures of the daemon of 0.1.0")
+BOTH(info_is_told, "the command of 0.1.0 shows the state of the daemon",
+	"the command shows the state of the daemon of 0.1.0")
+BOTH(the_owner_is_set, "the command of 0.1.0 sets the owner, and others are refused",
+	"the command sets the owner for the daemon of 0.1.0, and others are refused")
+BOTH(refusals_are_told, "the library of 0.1.0 passes on why it is refused",
+	"the library passes on why the daemon of 0.1.0 refuses")
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("library and command of 0.1.0 show exact figures of the daemon",
-			figures_are_exact_by_an_old_client),
-		CASE("library and command show exact figures of the daemon of 0.1.0",
-			figures_are_exact_by_an_old_daemon),
-		CASE("the command of 0.1.0 shows the state of the daemon",
-			info_is_told_by_an_old_client),
-		CASE("the command shows the state of the daemon of 0.1.0",
-			info_is_told_by_an_old_daemon),
-		CASE("the command of 0.1.0 sets the owner, and others are refused",
-			the_owner_is_set_by_an_old_client),
-		CASE("the command sets the owner for the daemon of 0.1.0, and others are refused",
-			the_owner_is_set_by_an_old_daemon),
-		CASE("the library of 0.1.0 passes on why it is refused",
-			refusals_are_told_by_an_old_client),
-		CASE("the library passes on why the daemon of 0.1.0 refuses",
-			refusals_are_told_by_an_old_daemon),
-		CASE("the command says that the daemon of 0.1.0 does not know who its clients are",
-			an_old_daemon_does_not_know_its_clients),
-		CASE("the daemon of 0.1.0 refuses a later HELLO, and welcomes a second one",
-			a_later_hello_may_be_said_again),
-		CASE("upgrading a killed daemon, and taking the upgrade back, mixes no counts "
-		     "silently",
-			upgraded_and_taken_back),
-		CASE("after an uncored that drops the tables of teams, a team is another run, and "
-		     "the "
-		     "log says why",
-			a_team_after_a_downgrade_is_another_run),
-		CASE("a next daemon that cannot go on says why and withdraws the page",
-			upgraded_and_taken_back_without_the_ledger),
-	};
-
 	if (!release_was_built() || !system_tests_can_run())
 		return 0;
-	return _cmocka_run_group_tests(
-		"releases", cases, sizeof cases / sizeof *cases, NULL, stop_what_is_left);
+	return run_cases(NULL, stop_what_is_left);
 }

@@ -29,7 +29,7 @@ class Images:
     def __init__(self, folder):
         self.folder = folder
         environment = builds.musl_environment(folder)
-        client = builds.Build(folder / "client", *CLIENT_ONLY, "-Djson=disabled", "-Dman=disabled", "-Doptimization=0",
+        client = builds.Build(folder / "client", *CLIENT_ONLY, "-Dman=disabled", "-Doptimization=0",
                               environment=environment).compile().folder / "client"
         for name in NAMES:
             self.make(name)

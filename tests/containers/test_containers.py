@@ -16,7 +16,7 @@ PARTS = (reach, users, teams, pods, guide)
 
 def why_not():
     missing = [tool for tool in (*runtimes.TOOLS, "musl-gcc") if not shutil.which(tool)]
-    return hosts.why_not() or (f"needs {', '.join(missing)}: ./dev setup installs them" if missing else "")
+    return hosts.why_not() or (f"needs {', '.join(missing)}: ./dev setup --tests installs them" if missing else "")
 
 
 def main():

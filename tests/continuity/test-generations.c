@@ -88,7 +88,7 @@ static void assert_begins_anew(const struct uncore_sample *before, const char *w
 
 /* --- it goes on --- */
 
-static void terminated_and_started(void **state)
+CASE("ended and started again, uncored goes on exactly")
 {
 	kill(daemon_process.pid, SIGTERM);
 	assert_int_equal(wait_for(daemon_process.pid, 10), 0);
@@ -98,7 +98,7 @@ static void terminated_and_started(void **state)
 	assert_true(daemon_logged(&daemon_process, "resumed from the uncored before"));
 }
 
-static void an_open_handle_is_told(void **state)
+CASE("an open handle is told that uncored is gone, and a new one goes on")
 {
 	struct uncore_sample before, after = UNCORE_SAMPLE_INIT;
 	struct uncore_delta delta = UNCORE_DELTA_INIT;
@@ -152,7 +152,7 @@ static int keep_region_open(void *argument)
 	return uncore_region_report(path) < 0;
 }
 
-static void an_open_region_sees_nothing_of_it(void **state)
+CASE("an open region sees nothing of five restarts")
 {
 	int ends[2];
 	char path[128], byte;
@@ -177,7 +177,7 @@ static void an_open_region_sees_nothing_of_it(void **state)
 }
 
 /* The client is told to try again, in bounded time, and the next daemon mends the page. */
-static void a_half_written_page(void **state)
+CASE("a page left half written is never read, and is mended")
 {
 	int fd = manager_find(&daemon_process.manager, "page-1");
 	struct page_header *page;
@@ -189,7 +189,7 @@ static void a_half_written_page(void **state)
 	daemon_kill(&daemon_process);
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(page != MAP_FAILED);
-	cell = page_write_cell(page, 0);
+	cell = page_cell(page, 0);
 	cell->lock |= 1;
 	cell->sweep.values[0].count = 12345;
 	assert_int_equal(uncore_read(uncore, 0, UNCORE_CACHED, &sample), -EAGAIN);
@@ -220,7 +220,7 @@ static void assert_refused(bool is_refused)
 	json_object_put(info);
 }
 
-static void a_bad_configuration_in_between(void **state)
+CASE("a bad configuration is not taken, and the one before it is")
 {
 	daemon_reload(&daemon_process, "[reader]\nbudget_percent = 30\n");
 	daemon_kill(&daemon_process);
@@ -242,10 +242,11 @@ static void a_bad_configuration_in_between(void **state)
 	assert_refused(false);
 }
 
-static void info_tells_whether_totals_outlive_it(void **state)
+CASE("`uncore info` tells that totals outlive a restart")
 {
 	static struct run run;
-	const char *const arguments[] = { "info", "--socket", daemon_process.socket_path, NULL };
+	const char *const arguments[] = { "info", "-v", "--socket", daemon_process.socket_path,
+		NULL };
 
 	run_uncore(&run, arguments);
 	assert_int_equal(run.status, 0);
@@ -279,7 +280,7 @@ static void lose_the_second_page(void)
 }
 
 /* The page is not withdrawn with its copies, nor forgotten with the copy of the same name. */
-static void a_page_that_is_kept_twice(void **state)
+CASE("a page that is kept twice is gone on with")
 {
 	struct uncore *uncore;
 
@@ -319,7 +320,7 @@ static void assert_reset_is_told(const struct uncore_sample *before, uint32_t ex
 	assert_true(after.values[clock].count > before->values[clock].count);
 }
 
-static void counters_that_the_manager_lost(void **state)
+CASE("counters that the manager lost are opened anew and flagged as reset")
 {
 	struct uncore_sample before = read_fresh(), after;
 
@@ -337,7 +338,7 @@ static void counters_that_the_manager_lost(void **state)
 }
 
 /* As the kernel leaves them when their socket was offline. */
-static void counters_that_stand(void **state)
+CASE("counters that stand still are opened anew and flagged as reset")
 {
 	struct uncore_sample before = read_fresh(), after;
 	int fd = manager_find(&daemon_process.manager, clock_of_socket_0);
@@ -354,7 +355,7 @@ static void counters_that_stand(void **state)
 	assert_reset_is_told(&after, 0);
 }
 
-static void counters_that_stop_while_it_runs(void **state)
+CASE("counters that stop while uncored runs make it end, and are opened anew")
 {
 	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
 	int fd = manager_find(&daemon_process.manager, clock_of_socket_0);
@@ -377,7 +378,7 @@ static void counters_that_stop_while_it_runs(void **state)
 
 /* --- it begins anew --- */
 
-static void without_a_store(void **state)
+CASE("a new generation begins without a descriptor store")
 {
 	struct uncore_sample before = read_fresh();
 
@@ -388,7 +389,7 @@ static void without_a_store(void **state)
 }
 
 /* Readers of the old page are not left with it for ever. */
-static void without_its_ledger(void **state)
+CASE("a new generation begins without the ledger, and the old page is withdrawn")
 {
 	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
 	struct uncore *uncore;
@@ -403,7 +404,7 @@ static void without_its_ledger(void **state)
 	assert_int_equal(manager_find(&daemon_process.manager, "page-2"), -1);
 }
 
-static void without_its_page(void **state)
+CASE("a new generation begins without the page")
 {
 	struct uncore_sample before = read_fresh();
 
@@ -414,7 +415,7 @@ static void without_its_page(void **state)
 }
 
 /* As after an upgrade, or when an upgrade is taken back. */
-static void with_a_page_of_another_version(void **state)
+CASE("a new generation begins after a page of another version, which is withdrawn")
 {
 	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
 	struct page_header *page;
@@ -433,7 +434,7 @@ static void with_a_page_of_another_version(void **state)
 	assert_begins_anew(&before, "its page is damaged or of another version");
 }
 
-static void with_a_ledger_of_another_version(void **state)
+CASE("a new generation begins after a ledger of another version")
 {
 	struct uncore_sample before = read_fresh();
 	struct ledger_header *header;
@@ -448,7 +449,7 @@ static void with_a_ledger_of_another_version(void **state)
 	assert_begins_anew(&before, "it has version 2 of the layout, this uncored knows version 1");
 }
 
-static void on_another_machine(void **state)
+CASE("a new generation begins on another machine")
 {
 	struct uncore_sample before = read_fresh();
 
@@ -461,7 +462,7 @@ static void on_another_machine(void **state)
 }
 
 /* The service manager does not keep descriptors of earlier generations for ever. */
-static void nothing_piles_up(void **state)
+CASE("the manager keeps the present generation and nothing else")
 {
 	/* Ledger, page, configuration, owners of uids, the stamp of tables; 3 counters and a clock
 	 * for each socket. */
@@ -470,38 +471,5 @@ static void nothing_piles_up(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("ended and started again, uncored goes on exactly", terminated_and_started),
-		CASE("an open handle is told that uncored is gone, and a new one goes on",
-			an_open_handle_is_told),
-		CASE("an open region sees nothing of five restarts",
-			an_open_region_sees_nothing_of_it),
-		CASE("a page left half written is never read, and is mended", a_half_written_page),
-		CASE("a page that is kept twice is gone on with", a_page_that_is_kept_twice),
-		CASE("a bad configuration is not taken, and the one before it is",
-			a_bad_configuration_in_between),
-		CASE("`uncore info` tells that totals outlive a restart",
-			info_tells_whether_totals_outlive_it),
-		CASE("a new generation begins without a descriptor store", without_a_store),
-		CASE("a new generation begins without the ledger, and the old page is withdrawn",
-			without_its_ledger),
-		CASE("a new generation begins without the page", without_its_page),
-		CASE("a new generation begins after a page of another version, which is withdrawn",
-			with_a_page_of_another_version),
-		CASE("a new generation begins after a ledger of another version",
-			with_a_ledger_of_another_version),
-		CASE("a new generation begins on another machine", on_another_machine),
-		CASE("counters that the manager lost are opened anew and flagged as reset",
-			counters_that_the_manager_lost),
-		CASE("counters that stand still are opened anew and flagged as reset",
-			counters_that_stand),
-		CASE("counters that stop while uncored runs make it end, and are opened anew",
-			counters_that_stop_while_it_runs),
-		CASE("the manager keeps the present generation and nothing else", nothing_piles_up),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return _cmocka_run_group_tests(
-		"generations", cases, sizeof cases / sizeof *cases, start, stop);
+	return run_privileged_cases(start, stop);
 }

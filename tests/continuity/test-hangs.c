@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An uncored that hangs is noticed, killed and started again, and its totals go on; an idle uncored
- * sleeps. The service manager of the test does what systemd does for WatchdogSec=.
+ * An uncored that hangs is noticed, killed and started again, and its totals go on. The service
+ * manager of the test does what systemd does for WatchdogSec=.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -104,7 +104,7 @@ static void assert_noticed(void)
 	assert_false(daemon_logged(&daemon_process, "The reader of socket 1 hangs"));
 }
 
-static void a_sweep_that_sleeps(void **state)
+CASE("a sweep that sleeps is noticed, and the next uncored goes on exactly")
 {
 	struct ringer ringer;
 	pid_t tid;
@@ -120,7 +120,7 @@ static void a_sweep_that_sleeps(void **state)
 	daemon_stop(&daemon_process);
 }
 
-static void a_sweep_that_loops(void **state)
+CASE("a sweep that loops is noticed, and the next uncored goes on exactly")
 {
 	struct ringer ringer;
 
@@ -135,7 +135,8 @@ static void a_sweep_that_loops(void **state)
 }
 
 /* Here only the kernel is sure to end uncored: the main thread may not get a CPU. */
-static void a_sweep_that_loops_in_real_time(void **state)
+CASE("a sweep that loops at real-time priority is ended by RLIMIT_RTTIME, and the next uncored "
+     "goes on exactly")
 {
 	struct ringer ringer;
 
@@ -167,7 +168,8 @@ static void assert_client_is_told(const struct uncore *handle)
 }
 
 /* It sleeps until somebody rings, and does not come back from that. */
-static void a_reader_that_stands_still_between_sweeps(void **state)
+CASE("a reader that stands still between two sweeps is noticed, clients are not told of a budget, "
+     "and the next uncored goes on exactly")
 {
 	struct uncore *handle;
 	struct ringer ringer;
@@ -191,7 +193,7 @@ static void a_reader_that_stands_still_between_sweeps(void **state)
 	daemon_stop(&daemon_process);
 }
 
-static void a_process_that_is_stopped(void **state)
+CASE("a process that is stopped is noticed, and the next uncored goes on exactly")
 {
 	begin_watched();
 	kill(daemon_process.pid, SIGSTOP);
@@ -227,7 +229,8 @@ static unsigned count_kept_tables(void)
 }
 
 /* It does not read its messages, of which its socket takes some, while tables come and go. */
-static void a_manager_that_stands_still(void **state)
+CASE("a service manager that reads no messages does not hold up uncored, and gets the tables of "
+     "teams later")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct uncore *handle;
@@ -262,7 +265,7 @@ static void fill_notify_socket(void)
 }
 
 /* The manager would wait for READY=1 without end. */
-static void a_manager_that_has_no_room_for_a_state(void **state)
+CASE("a service manager that has no room for READY=1 gets it when it has")
 {
 	begin((struct daemon_process){}, NULL);
 	fill_notify_socket();
@@ -274,132 +277,7 @@ static void a_manager_that_has_no_room_for_a_state(void **state)
 	daemon_stop(&daemon_process);
 }
 
-/* --- nothing hangs --- */
-
-static uint64_t voluntary_switches(pid_t tid)
+int main(void)
 {
-	char path[64], line[128];
-	uint64_t n = 0;
-	bool found = false;
-	_cleanup_file_ FILE *file = NULL;
-
-	snprintf(path, sizeof path, "/proc/%d/task/%d/status", daemon_process.pid, tid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	while (!found && fgets(line, sizeof line, file))
-		found = sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &n) == 1;
-	assert_true(found);
-	return n;
-}
-
-struct switches {
-	uint64_t of_main, of_readers;
-};
-
-/* How often its threads went to sleep so far. */
-static struct switches count_switches(void)
-{
-	struct switches counts = {};
-	const struct dirent *entry;
-	char path[64];
-	DIR *directory;
-
-	snprintf(path, sizeof path, "/proc/%d/task", daemon_process.pid);
-	directory = opendir(path);
-	assert_non_null(directory);
-	while ((entry = readdir(directory))) {
-		pid_t tid = atoi(entry->d_name);
-
-		if (tid == daemon_process.pid)
-			counts.of_main += voluntary_switches(tid);
-		else if (tid)
-			counts.of_readers += voluntary_switches(tid);
-	}
-	closedir(directory);
-	return counts;
-}
-
-static void settle(void)
-{
-	struct switches before, after = count_switches();
-
-	do {
-		before = after;
-		usleep(100000);
-		after = count_switches();
-	} while (after.of_readers != before.of_readers || after.of_main != before.of_main);
-}
-
-static void idle_it_sleeps(void **state)
-{
-	struct ringer ringers[CLIENTS];
-	struct switches before, after;
-	unsigned n_pings;
-
-	begin_watched();
-	for (unsigned i = 0; i < CLIENTS; i++)
-		ringer_connect(&ringers[i]);
-	settle();
-	manager_dispatch(&daemon_process.manager);
-	n_pings = daemon_process.manager.n_pings;
-	before = count_switches();
-	sleep(2 * WATCHDOG_S);
-	after = count_switches();
-	manager_dispatch(&daemon_process.manager);
-	n_pings = daemon_process.manager.n_pings - n_pings;
-	for (unsigned i = 0; i < CLIENTS; i++)
-		ringer_done(&ringers[i]);
-	assert_int_equal(after.of_readers, before.of_readers);
-	assert_in_range(after.of_main - before.of_main, 1, n_pings + 1);
-	assert_in_range(n_pings, 1, 2 * 2 + 1);
-	daemon_stop(&daemon_process);
-}
-
-static void unasked_it_says_nothing(void **state)
-{
-	struct switches before;
-
-	begin((struct daemon_process){}, NULL);
-	settle();
-	before = count_switches();
-	sleep(WATCHDOG_S);
-	assert_memory_equal(&(struct switches[]){ count_switches() }, &before, sizeof before);
-	assert_int_equal(daemon_process.manager.n_pings, 0);
-	daemon_stop(&daemon_process);
-}
-
-/* With the argument "idle" the cases of an uncored that has nothing to do, else all others. */
-int main(int argc, char *argv[])
-{
-	const struct CMUnitTest hangs[] = {
-		CASE("a sweep that sleeps is noticed, and the next uncored goes on exactly",
-			a_sweep_that_sleeps),
-		CASE("a sweep that loops is noticed, and the next uncored goes on exactly",
-			a_sweep_that_loops),
-		CASE("a sweep that loops at real-time priority is ended by RLIMIT_RTTIME, and the "
-		     "next uncored goes on exactly",
-			a_sweep_that_loops_in_real_time),
-		CASE("a reader that stands still between two sweeps is noticed, clients are not "
-		     "told of a "
-		     "budget, and the next uncored goes on exactly",
-			a_reader_that_stands_still_between_sweeps),
-		CASE("a process that is stopped is noticed, and the next uncored goes on exactly",
-			a_process_that_is_stopped),
-		CASE("a service manager that reads no messages does not hold up uncored, and gets "
-		     "the "
-		     "tables of teams later",
-			a_manager_that_stands_still),
-		CASE("a service manager that has no room for READY=1 gets it when it has",
-			a_manager_that_has_no_room_for_a_state),
-	}, idle[] = {
-		CASE("idle, uncored wakes up twice in the watchdog's interval, its readers never",
-			idle_it_sleeps),
-		CASE("without a watchdog, an idle uncored never wakes up", unasked_it_says_nothing),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	if (argc > 1 && !strcmp(argv[1], "idle"))
-		return cmocka_run_group_tests_name("idle", idle, NULL, NULL);
-	return cmocka_run_group_tests_name("hangs", hangs, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

@@ -116,7 +116,8 @@ static unsigned kill_with_ledger(unsigned nth)
 	return kill_in_start("uncored-ledger", nth);
 }
 
-static void killed_at_calls_of_its_start(void **state)
+CASE("killed at every 4th system call of its start once the ledger is mapped, and at every 50th "
+     "before, uncored goes on exactly")
 {
 	unsigned n_all = kill_at_every(EARLY_START_STRIDE, kill_in_whole_start);
 	unsigned n = kill_at_every(START_STRIDE, kill_with_ledger);
@@ -153,7 +154,8 @@ static unsigned kill_with_page(unsigned nth)
 /*
  * The next uncored does not go on with an incomplete generation, from which nobody was served yet.
  */
-static void killed_while_a_generation_begins(void **state)
+CASE("killed while a generation begins, at every 10th system call once the page is mapped and at "
+     "every 100th before, uncored begins another one")
 {
 	unsigned n_all = kill_at_every(EARLY_BIRTH_STRIDE, kill_in_whole_birth);
 	unsigned n = kill_at_every(BIRTH_STRIDE, kill_with_page);
@@ -211,7 +213,7 @@ static unsigned kill_at_call(unsigned nth)
 	return kill_in_sweep(trace_calls, nth);
 }
 
-static void killed_at_every_call_of_a_sweep(void **state)
+CASE("killed at every system call of a sweep, uncored goes on exactly")
 {
 	assert_true(kill_at_every(1, kill_at_call) >= 10);
 }
@@ -221,7 +223,7 @@ static unsigned kill_at_instruction(unsigned nth)
 	return kill_in_sweep(trace_instructions, nth);
 }
 
-static void killed_between_instructions_of_a_sweep(void **state)
+CASE("killed after every 100th instruction of a sweep, uncored goes on exactly")
 {
 	unsigned n = kill_at_every(INSTRUCTION_STRIDE, kill_at_instruction);
 
@@ -283,7 +285,7 @@ static void witness_begin(struct witness *witness)
 static void look(void *argument)
 {
 	struct witness *witness = argument;
-	struct page_cell *cell = page_write_cell(witness->page, 0);
+	struct page_cell *cell = page_cell(witness->page, 0);
 
 	witness->n_looks++;
 	restore(witness);
@@ -298,7 +300,7 @@ static void look(void *argument)
 	witness->published = cell->sweep.number;
 }
 
-static void every_instruction_leaves_a_whole_ledger(void **state)
+CASE("after every instruction of a sweep, the ledger is whole and the page not ahead of it")
 {
 	struct witness witness;
 	struct ringer ringer;
@@ -332,7 +334,7 @@ static _Noreturn int read_for_ever(void *argument)
 	}
 }
 
-static void killed_at_any_time_while_it_is_read(void **state)
+CASE("killed at any time while it is read, uncored goes on exactly")
 {
 	pid_t reader = start_as_nobody(read_for_ever, NULL);
 
@@ -347,26 +349,5 @@ static void killed_at_any_time_while_it_is_read(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("killed at every 4th system call of its start once the ledger is mapped, and "
-		     "at "
-		     "every 50th before, uncored goes on exactly",
-			killed_at_calls_of_its_start),
-		CASE("killed while a generation begins, at every 10th system call once the page is "
-		     "mapped and at every 100th before, uncored begins another one",
-			killed_while_a_generation_begins),
-		CASE("killed at every system call of a sweep, uncored goes on exactly",
-			killed_at_every_call_of_a_sweep),
-		CASE("killed after every 100th instruction of a sweep, uncored goes on exactly",
-			killed_between_instructions_of_a_sweep),
-		CASE("after every instruction of a sweep, the ledger is whole and the page not "
-		     "ahead of it",
-			every_instruction_leaves_a_whole_ledger),
-		CASE("killed at any time while it is read, uncored goes on exactly",
-			killed_at_any_time_while_it_is_read),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return _cmocka_run_group_tests("kills", cases, sizeof cases / sizeof *cases, begin, end);
+	return run_privileged_cases(begin, end);
 }

@@ -22,7 +22,11 @@ static const struct {
 
 void truth_begin(struct truth *truth, const struct daemon_process *daemon)
 {
-	*truth = (struct truth){ .daemon = daemon, .n_checks = truth->n_checks };
+	*truth = (struct truth){
+		.daemon = daemon,
+		.denominator = truth->denominator,
+		.n_checks = truth->n_checks,
+	};
 	for (unsigned s = 0; s < TRUTH_SOCKETS_MAX; s++)
 		for (unsigned c = 0; c < TRUTH_COUNTERS; c++)
 			truth->before[s][c] = (struct truth_range){ INT64_MIN, INT64_MAX };
@@ -57,14 +61,24 @@ static void narrow_down(struct truth_range *range, int64_t least, int64_t most)
 		range->most = most;
 }
 
+/* How many counts are worth @amount. Fails the case if no whole number is. */
+static int64_t counts_of(const struct truth *truth, unsigned counter, uint64_t amount)
+{
+	uint64_t numerator = counters[counter].worth;
+	uint64_t denominator = counter == 0 && truth->denominator ? truth->denominator : 1;
+	uint64_t counts = (amount * denominator + numerator - 1) / numerator;
+
+	assert_int_equal(counts * numerator / denominator, amount);
+	return (int64_t)counts;
+}
+
 static void check_value(struct truth *truth, unsigned socket, unsigned counter,
 	const struct uncore_value *value, int64_t kernel_before, int64_t kernel_after)
 {
 	struct truth_range *range = &truth->before[socket][counter];
-	int64_t published = (int64_t)(value->count / counters[counter].worth);
+	int64_t published = counts_of(truth, counter, value->count);
 
 	assert_int_equal(value->quality, UNCORE_STANDIN);
-	assert_int_equal(value->count % counters[counter].worth, 0);
 	assert_true(value->count >= truth->last[socket][counter]);
 	truth->last[socket][counter] = value->count;
 	narrow_down(range, kernel_before - published, kernel_after - published);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev bench: the benchmarks, as root because they open counters themselves to compare with.
 
-# $1: "pcp" for the benchmark through PCP, "ranks" for jobs and users; the other arguments are the
-# program's.
+# $1: "pcp" for the benchmark through PCP, "ranks" for jobs and users, "heap" for libuncore-heap.so;
+# the other arguments are the program's.
 bench_run() {
 	local program=uncore-bench
 
@@ -12,6 +12,10 @@ bench_run() {
 		setup_to_test # PCP itself, to compare with
 	elif [[ ${1:-} == ranks ]]; then
 		program=ranks/uncore-bench-ranks
+		shift
+		setup_to_build
+	elif [[ ${1:-} == heap ]]; then
+		program=heap/uncore-bench-heap
 		shift
 		setup_to_build
 	else

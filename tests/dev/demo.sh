@@ -7,12 +7,15 @@ DEMO_DAEMON=$PWD/build/daemon/uncored
 DEMO_PLATFORMS=$PWD/conf/platforms
 DEMO_MACHINES=$PWD/build/tests/machines
 DEMO_TRAFFIC=$PWD/build/tests/traffic
+DEMO_TARGETS=(daemon/uncored client/uncore tests/workload/{touch-pages,copy-arrays} tests/machines/machines.stamp)
+DEMO_SIMULATION=(tests/traffic/{plugin/memory-controller.so,simulated-pmu.so})
 DEMO_PAGES=25600
 DEMO_MIB=256
 DEMO_SIMULATED_MIB=64 # the emulator is slow
 DEMO_START_SECONDS=10
 demo_folder=
-demo_job=     # the daemon
+demo_job=     # who starts and ends the daemon
+demo_leash=   # a pipe to it: the daemon ends when nobody holds the other end
 demo_command= # what the user runs at the moment
 demo_kind=    # of counters: own, simulated, standin
 
@@ -24,27 +27,34 @@ demo_has_ended() {
 	! demo_is_running
 }
 
-# Ends the daemon, by the process number that it left: SIGTERM, and if that is not heard within five
-# seconds, SIGKILL. What sudo started, only root may signal.
+# Lets the daemon end, which takes at most five seconds.
 demo_stop() {
-	if demo_is_running; then
-		as_root kill -TERM "$(cat "$demo_folder/pid")" || true
-		demo_wait_for 5 demo_has_ended || {
-			say "uncored did not end within 5 seconds after SIGTERM: killing it."
-			as_root kill -KILL "$(cat "$demo_folder/pid")" || true
-		}
-	fi
-	[[ -z $demo_job ]] || wait "$demo_job" || {
-		say "uncored ended with status $?. It said:" "$(cat "$demo_folder/log")"
-		return 1
-	}
+	local status=0 how
+
+	[[ -n $demo_job ]] || return 0
+	exec {demo_leash}>&-
+	wait "$demo_job" 2>/dev/null || status=$?
+	[[ $status -ne 0 ]] || return 0
+	how="ended with status $status"
+	[[ $status -ne 127 ]] || how="had ended before" # bash has forgotten how
+	say "uncored $how. It said:" "$(cat "$demo_folder/log")"
+	return 1
 }
 
+# Ends the command with all that it started, which is the group of timeout, and lets none of them say a word.
 demo_stop_command() {
 	if [[ -n $demo_command ]]; then
-		kill -TERM "$demo_command" 2>/dev/null || true
-		wait "$demo_command" || true
+		kill -KILL -- "-$demo_command" 2>/dev/null || kill -KILL "$demo_command" 2>/dev/null || true
+		wait "$demo_command" 2>/dev/null || true
 	fi
+}
+
+# A machine without counters is for trying out: an installation would count nothing there.
+demo_say_what_is_next() {
+	printf '\nThat was the demo; uncored is stopped now.\n'
+	[[ $demo_kind == own ]] || ! traffic_can_run || printf '%s\n' \
+		"\`./dev traffic -- PROGRAM\` runs any program of x86-64 on the simulated machine."
+	echo 'README.md says how to install uncored where there are counters.'
 }
 
 # Leaves no process and no folder behind, however the demo ends.
@@ -52,9 +62,12 @@ demo_end() {
 	local status=$?
 
 	trap - EXIT
+	trap '' INT TERM # it ends anyway
 	demo_stop_command
 	demo_stop || status=1
 	rm -rf "$demo_folder"
+	[[ $status -le 128 ]] || printf '\nuncored is stopped.\n' # by a signal: Ctrl-C
+	[[ $status -ne 0 ]] || demo_say_what_is_next
 	exit "$status"
 }
 
@@ -80,26 +93,20 @@ demo_user_ids() {
 	fi
 }
 
-# Becomes a command without any privilege.
+# Becomes a command without any privilege, which ends if the demo is killed.
 demo_exec_as_user() {
 	local uid gid
 
 	if ! is_root; then
-		exec "$@"
+		exec setpriv --pdeathsig TERM "$@"
 	fi
 	read -r uid gid <<<"$(demo_user_ids)"
-	exec setpriv --reuid="$uid" --regid="$gid" --clear-groups --inh-caps=-all "$@"
+	exec setpriv --reuid="$uid" --regid="$gid" --clear-groups --inh-caps=-all --pdeathsig TERM "$@"
 }
 
-# Does uncored find at least one counter box of its own on this machine?
+# Does uncored know counters of this machine?
 demo_has_own_counters() {
-	"$DEMO_DAEMON" --platforms "$DEMO_PLATFORMS" --check --json 2>/dev/null | python3 -c '
-import json, sys
-try:
-    plan = json.load(sys.stdin)
-except ValueError:
-    sys.exit(1)
-sys.exit(not any(socket["boxes"] for socket in plan["sockets"]))'
+	"$DEMO_DAEMON" --platforms "$DEMO_PLATFORMS" --check >/dev/null 2>&1
 }
 
 # The tree may lie where only its owner can enter: the user gets copies.
@@ -133,17 +140,15 @@ demo_write_launcher() {
 	chmod a+x "$demo_folder/bin/simulated"
 }
 
-# Starts uncored in the background; the shell around it only leaves its process number.
+# Starts uncored in the background. It is in a session of its own, so that Ctrl-C ends the demo and the demo ends uncored.
 demo_start() {
 	local preload=()
 
 	if [[ $demo_kind == simulated ]]; then
 		preload=(env LD_PRELOAD="$DEMO_TRAFFIC/simulated-pmu.so" TRAFFIC_COUNTERS="$demo_folder/counters")
 	fi
-	# shellcheck disable=SC2016
-	as_root bash -c 'echo $$ >"$1/pid"; shift; exec "$@"' start-uncored "$demo_folder" "${preload[@]}" \
-		"$DEMO_DAEMON" --platforms "$DEMO_PLATFORMS" --socket "$demo_folder/socket" "$@" \
-		>"$demo_folder/log" 2>&1 </dev/null &
+	exec {demo_leash}> >(trap '' INT; as_root setsid --wait "$PWD/tests/dev/on-a-leash" "${preload[@]}" "$DEMO_DAEMON" \
+		--platforms "$DEMO_PLATFORMS" --socket "$demo_folder/socket" "$@" >"$demo_folder/log" 2>&1)
 	demo_job=$!
 }
 
@@ -163,7 +168,7 @@ demo_user_command() {
 	local status=0
 
 	(demo_exec_as_user env PATH="$demo_folder/bin:$PATH" LD_LIBRARY_PATH="$demo_folder/bin" \
-		UNCORE_SOCKET="$demo_folder/socket" timeout 60 "$@") &
+		UNCORE_SOCKET="$demo_folder/socket" timeout 60 "$@" {demo_leash}>&-) &
 	demo_command=$!
 	wait "$demo_command" || status=$?
 	demo_command=
@@ -192,17 +197,20 @@ demo_choose_machine() {
 demo_say_what_it_counts() {
 	case $demo_kind in
 	own)
-		echo "This machine has counters that uncored knows: the numbers below are its memory traffic."
+		echo "This machine has counters that uncored knows: the numbers below are its memory"
+		echo "traffic."
 		;;
 	simulated)
-		echo "This machine has no counters that uncored knows, so uncored runs on the simulated machine: a"
-		echo "program runs in an emulator, and a model of caches counts the bytes that its loads and stores"
-		echo "move. The numbers below are NOT memory traffic of this machine."
+		echo "This machine has no counters that uncored knows, so uncored runs on the"
+		echo "simulated machine: a program runs in an emulator, and a model of caches counts"
+		echo "the bytes that its loads and stores move. The word 'standin' marks its numbers."
+		echo "They are NOT memory traffic of this machine."
 		;;
 	standin)
-		echo "This machine has no counters that uncored knows, so uncored runs on the stand-in machine:"
-		echo "the kernel's own counters (page faults, the CPU clock) in the place of memory controllers."
-		echo "The numbers below are NOT memory traffic: every page that is touched counts as 4096 bytes."
+		echo "This machine has no counters that uncored knows, so uncored runs on the"
+		echo "stand-in machine: the kernel's own counters (page faults, the CPU clock) in the"
+		echo "place of memory controllers. The numbers below are NOT memory traffic: every"
+		echo "page that is touched counts as 4096 bytes."
 		;;
 	esac
 }
@@ -221,19 +229,23 @@ demo_show_traffic() {
 demo_run() {
 	local where=()
 
-	build_run
+	setup_to_build
+	say "Building what the demo needs into build/"
+	! traffic_can_run || DEMO_TARGETS+=("${DEMO_SIMULATION[@]}")
+	build_in build "${DEMO_TARGETS[@]}"
 	is_root || as_root true
 	demo_choose_machine
 	demo_say_what_it_counts
 	[[ $demo_kind == own ]] || where=(--root "$DEMO_MACHINES/$demo_kind")
 	demo_folder=$(mktemp -d "${TMPDIR:-/tmp}/uncored-demo.XXXXXX")
 	trap demo_end EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
 	demo_fill_folder
 	demo_start "${where[@]}"
 	demo_await_daemon
-	printf '\nuncored runs as root; from here on everything runs as %s, without privilege.\n' \
+	printf '\nuncored runs as root; from here on everything runs as %s,\nwithout privilege.\n' \
 		"$(demo_exec_as_user id -un 2>/dev/null || echo 'another user')"
 	demo_show uncore info
 	demo_show_traffic
-	printf '\nThat was the demo; uncored is stopped now. README.md says how to install it.\n'
 }

@@ -21,7 +21,7 @@ grafana_check() {
 		cat "$1"
 	} >"$program"
 	"$GRAFANA_FOLDER/node_modules/.bin/tsc" --noEmit --strict --skipLibCheck --module nodenext \
-		--moduleResolution nodenext "$program" || fail "$1 is no dashboard."
+		--moduleResolution nodenext "$program" || fail "$1 is not a dashboard."
 }
 
 grafana_run() {

@@ -10,12 +10,6 @@
 #                            accesses-power        a program that tries it
 
 GUEST_POWER9_NEEDS=(cpio device-tree-compiler qemu-system-ppc)
-# The machines that the unit tests read.
-GUEST_POWER9_MACHINES=(
-	cascade-lake-ap icelake-sp icelake-sp-broken knl knl-broken knl-cache power9 power9-broken
-	sapphire-rapids sapphire-rapids-broken sapphire-rapids-ddr sapphire-rapids-kernel61
-	standin standin-broken standin-wide
-)
 GUEST_POWER9_FIRMWARE=/usr/share/qemu/skiboot.lid
 
 guest_power9_unpack_kernel() {
@@ -73,6 +67,16 @@ guest_power9_fill_root() {
 	install -m 755 tests/guests/power9/inside/init "$root/init"
 }
 
+# The machines that unit tests name. All of them would be 10,000 files more.
+guest_power9_machines() {
+	local machine
+
+	for machine in tests/machines/*.machine; do
+		machine=$(basename "$machine" .machine)
+		! grep -rqF "\"$machine\"" tests/unit || echo "$machine"
+	done
+}
+
 # The unit tests, with the files that they read at the same places below /uncored as in the tree.
 guest_power9_add_unit_tests() {
 	local root=$1/uncored machine program programs=()
@@ -84,7 +88,7 @@ guest_power9_add_unit_tests() {
 	cp "${programs[@]}" "$root/build/tests/unit/"
 	cp "$CROSS_FOLDER/client/uncore" "$root/build/client/"
 	cp -r conf/platforms conf/uncored.conf "$root/conf/"
-	for machine in "${GUEST_POWER9_MACHINES[@]}"; do
+	guest_power9_machines | while read -r machine; do
 		cp -r "$CROSS_FOLDER/tests/machines/$machine" "$root/build/tests/machines/"
 	done
 	guest_power9_libraries "${programs[@]}" | while read -r program; do

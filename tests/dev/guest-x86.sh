@@ -9,7 +9,7 @@
 #                         tests.squashfs         the module and the suites; lies over both
 #                         image.squashfs         base, product and tests as the image of a node, which nobody can write to
 #                         memory-controller.so   the plugin of QEMU that simulates memory traffic (tests/traffic)
-#                         product/               the build folder of what is installed
+#                         product/               the build folder of what is installed; programs of tests are from build/
 
 GUEST_X86_NEEDS=(
 	busybox-static cpio kmod make mmdebstrap qemu-system-x86 squashfs-tools
@@ -32,6 +32,11 @@ GUEST_X86_IDLE_GENERATORS=(
 )
 GUEST_X86_PACKAGES=(libuncore0 pcp-pmda-uncore uncore-tools uncored)
 GUEST_X86_MACHINES=(icelake-sp sapphire-rapids sapphire-rapids-ddr granite-rapids knl zen4)
+# In build/; the last one makes the trees of machines.
+GUEST_X86_TESTS=(
+	tests/hostile/test-hostile-crowds tests/pcp/{papi-client,uncore-reader} tests/ranks/member
+	tests/traffic/{kernel,plugin/memory-controller.so} tests/machines/machines.stamp tests/unit/test-snapshot
+)
 GUEST_X86_SQUASHFS=(-noI -noD -noF -noX -no-progress -quiet -noappend) # emulated CPUs unpack slowly
 
 # The version of the kernel that Debian ships at the moment: 6.1.0-40-amd64.
@@ -107,9 +112,10 @@ guest_x86_build_product() {
 
 	say "Building into $product/"
 	if [[ ! -f $product/build.ninja ]]; then
-		quietly "configure $product" meson setup "$product" --prefix=/usr --buildtype=release -Dwerror=true
+		quietly "configure $product" meson setup "$product" --prefix=/usr --buildtype=release -Dwerror=true -Dtests=disabled
 	fi
 	quietly "build $product" ninja -C "$product"
+	build_in build "${GUEST_X86_TESTS[@]}"
 }
 
 # Lays out the files as a package would: in Debian /lib is /usr/lib.
@@ -133,11 +139,11 @@ guest_x86_install_papi() {
 
 # A program of suite hostile. Around it lies what it looks for in a build folder and in the sources.
 guest_x86_install_crowds() {
-	local product=$1/product crowds=$2/crowds
+	local crowds=$1/crowds
 
 	mkdir -p "$crowds"/{conf,daemon,tests/machines}
-	cp "$product/tests/hostile/test-hostile-crowds" "$crowds/"
-	cp -r "$product/tests/machines/standin" "$crowds/tests/machines/"
+	cp build/tests/hostile/test-hostile-crowds "$crowds/"
+	cp -r build/tests/machines/standin "$crowds/tests/machines/"
 	ln -s /usr/sbin/uncored "$crowds/daemon/uncored"
 	ln -s /usr/share/uncored/platforms "$crowds/conf/platforms"
 }
@@ -151,16 +157,16 @@ guest_x86_install_tests() {
 		ln -s /dev/null "$2/etc/systemd/system-generators/$generator"
 	done
 	cp tests/guests/x86/inside/{*.py,selinux.cil} tests/guests/x86/simulated.py tests/harness/tap.py tests/machines/events.csv \
-		"$folder/module/test_pmu.ko" "$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
-	cp "$folder"/product/tests/{traffic/kernel,ranks/member,pcp/uncore-reader} \
+		"$folder/module/test_pmu.ko" "$folder/intel-uncore.ko" build/tests/pcp/papi-client "$tests/"
+	cp build/tests/{traffic/kernel,ranks/member,pcp/uncore-reader,unit/test-snapshot} \
 		tests/harness/{talk,three_ways,timeline}.py "$tests/"
 	guest_x86_install_papi "$tests"
-	guest_x86_install_crowds "$folder" "$tests"
+	guest_x86_install_crowds "$tests"
 	install -m 755 tests/guests/x86/inside/layout-init "$tests/"
 	for machine in "${GUEST_X86_MACHINES[@]}"; do
-		python3 tests/guests/x86/describe.py "$folder/product/tests/machines/$machine" >"$tests/machines/$machine"
+		python3 tests/guests/x86/describe.py "build/tests/machines/$machine" >"$tests/machines/$machine"
 	done
-	cp -r "$folder/product/tests/machines/icelake-sp" "$tests/icelake-sp-tree"
+	cp -r build/tests/machines/icelake-sp "$tests/icelake-sp-tree"
 	cp tests/guests/x86/inside/visitor.sysusers "$2/usr/lib/sysusers.d/visitor.conf"
 	cp tests/guests/x86/inside/uncored-tests.service "$2/etc/systemd/system/"
 	ln -s ../uncored-tests.service "$2/etc/systemd/system/multi-user.target.wants/"
@@ -190,7 +196,7 @@ guest_x86_make_tests() {
 	guest_x86_install_tests "$folder" "$root"
 	guest_x86_sums "$root" >>"$folder/installed.sums"
 	guest_x86_pack "$root" "$folder/tests.squashfs"
-	cp "$folder/product/tests/traffic/plugin/memory-controller.so" "$folder/"
+	cp build/tests/traffic/plugin/memory-controller.so "$folder/"
 }
 
 # What the packages are made of, one path a line. Nothing of tests/ is built into them.

@@ -38,7 +38,7 @@ upstream_run() {
 	[[ $# -gt 0 ]] || set -- $(upstream_names)
 	for name in "$@"; do
 		commands=$(upstream_commands "$name" 2>/dev/null) && [[ -n $commands ]] ||
-			fail "$UPSTREAM_FOLDER/$name.md is no report with a block '$UPSTREAM_FENCE'."
+			fail "$UPSTREAM_FOLDER/$name.md is not a report with a block '$UPSTREAM_FENCE'."
 		status=0
 		printf '\n== %s\n' "$name"
 		upstream_run_one "$commands" || status=$?

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The literal blocks ("fences") of the guides, and what stands behind their three backticks:
+"""The literal blocks ("fences") of the guides, and what stands behind their three backticks; manual.py has the man pages'.
+
 
     sh                        commands, which test_commands.py runs
     sh not run: REASON        commands that it cannot run; HACKING.md has a line for each
@@ -7,6 +8,7 @@
     sh run by ./dev upstream  commands of a report in doc/upstream/
     ini                       what uncored.conf has while the next commands run
     c                         what fill.c has while the next commands run
+    python FILE, cpp FILE ..  a program that commands of a suite of tests/languages run
     text, yaml, conf, diff    no commands
 """
 import dataclasses
@@ -16,9 +18,9 @@ import re
 
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 GUIDES = ("README.md", *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "doc").rglob("*.md")))
-MAN_PAGE = "man/uncore-numbers.7.scd"  # scdoc allows nothing behind the backticks: all its blocks are commands
 NOT_RUN, ELSEWHERE, UPSTREAM = "not run: ", "run by suite ", "run by ./dev upstream"
-LANGUAGES = ("sh", "ini", "c", "text", "yaml", "conf", "diff")
+PROGRAMS = ("cmake", "cpp", "fortran", "python", "rust")
+LANGUAGES = (*PROGRAMS, "sh", "ini", "c", "text", "yaml", "conf", "diff")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,9 +39,9 @@ class Fence:
 def fences_of(page):
     text = (SOURCE / page).read_text(encoding="utf-8")
     for match in re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        language, _, mark = ("sh" if page == MAN_PAGE else match[1]).partition(" ")
+        language, _, mark = match[1].partition(" ")
         yield Fence(page, text.count("\n", 0, match.start()) + 1, language, mark, match[2])
 
 
 def all_fences():
-    return [fence for page in (*GUIDES, MAN_PAGE) for fence in fences_of(page)]
+    return [fence for page in GUIDES for fence in fences_of(page)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every command of the guides is run, on a host in namespaces with uncored on the stand-in machine, or says why not.
+"""Every command of the guides and the manual is run, on a host in namespaces with uncored on the stand-in machine, or why not.
 Needs root. Programs of stand-ins/ are in the place of the user's own, of launchers, of sudo and of systemctl."""
 import collections
 import os
@@ -9,12 +9,14 @@ import shutil
 
 import fences
 import hosts
+import manual
 import tap
 from fences import ELSEWHERE, NOT_RUN, SOURCE, UPSTREAM
 
 STAND_INS = pathlib.Path(__file__).resolve().parent / "stand-ins"
 GROUP = "perf:x:990:nobody\n"  # that doc/site.md lets in
 LEAST_RUN = 20
+FLAGS_OF_OTHERS = 33  # in the tables of doc/others.md
 
 
 def marked(start):
@@ -32,7 +34,7 @@ class Site:
     def environment(self):
         return {**hosts.ENVIRONMENT, "PATH": f"{STAND_INS}:{hosts.ENVIRONMENT['PATH']}",
                 "MANAGER_LOG": str(self.host.folder / "manager"), "UNCORED_CONF": str(self.host.config),
-                "SLURM_JOB_NODELIST": self.host.name, "SLURM_JOB_ID": "7",
+                "SLURM_JOB_NODELIST": self.host.name, "SLURM_JOB_ID": "7", "SLURM_JOB_UID": str(hosts.NOBODY),
                 **{name: os.environ[name] for name in ("UNCORE_SOURCE_ROOT", "UNCORE_BUILD_ROOT", "UNCORE_PREFIX")}}
 
     def folder(self, program):
@@ -76,17 +78,52 @@ def cases(site):
             before = {}
 
 
+FLAGS = re.compile(r"^\| (.*) \| `((?:taskset \S+ \S+ )?uncore (?:stat|run|list|info)[^`]*)`.* \|$", re.MULTILINE)
+
+
+def flags_of_others():
+    """(title, command) of each row in the tables of flags of doc/others.md."""
+    text = (SOURCE / "doc/others.md").read_text(encoding="utf-8")
+    for table in re.findall(r"\n\| flag \| command \|\n(.*?)\n\n", text, re.DOTALL):
+        for flag, command in FLAGS.findall(table):
+            yield f"doc/others.md: {flag}: {command}", command
+
+
+def run_flag(site, command):
+    """What ends by Ctrl-C gets one; a process of a command has the PID 42 there."""
+    endless = " -- " not in command and "--for" not in command and "-p" not in command and "stat" in command
+    text = f"timeout --preserve-status -s INT 2 {command} || [ $? -eq 130 ]" if endless else command
+    text = f"sleep 3 & {text.replace(' 42', ' $!')}" if "-p 42" in command else text
+    site.run(fences.Fence("doc/others.md", 0, "sh", "", text + "\n"), "", "")
+
+
+def suite_names():
+    lists = re.findall(r"^TESTS_(?:GATE|REST)=\((.*?)\)", (SOURCE / "tests/dev/tests.sh").read_text(),
+                       re.DOTALL | re.MULTILINE)
+    return " ".join(lists).split()
+
+
 def are_marked():
     """Every block says what it holds, and who runs it if it holds commands"""
-    lists = re.findall(r"^TESTS_(?:SUITES|SECOND_STAGE)=\((.*?)\)", (SOURCE / "tests/dev/tests.sh").read_text(),
-                       re.DOTALL | re.MULTILINE)
-    suites = " ".join(lists).split()
+    suites = suite_names()
     for fence in fences.all_fences():
         tap.check(fence.language in fences.LANGUAGES, f"{fence.title}: a block of what? See tests/docs/fences.py")
         name = fence.mark.removeprefix(ELSEWHERE)
         reported = fence.mark == UPSTREAM and fence.page.startswith("doc/upstream/")
-        tap.check(not fence.mark or fence.mark.startswith(NOT_RUN) or fence.mark != name and name in suites or reported,
-                  f"{fence.title}: '{fence.mark}' is no mark")
+        is_file = fence.language in fences.PROGRAMS and re.fullmatch(r"[\w.]+", fence.mark)
+        tap.check(not fence.mark or fence.mark.startswith(NOT_RUN) or fence.mark != name and name in suites or reported
+                  or is_file, f"{fence.title}: '{fence.mark}' is not a mark")
+
+
+def manual_is_known():
+    """manual.py says of every block of the man pages who runs it"""
+    tap.equal({page: len(found) for page, found in manual.blocks().items()},
+              {page: len(who) for page, who in manual.WHO.items()}, "blocks of pages")
+    suites = set(suite_names())
+    for page, who in manual.WHO.items():
+        for name in who:
+            known = name in (manual.HERE, manual.ROOT) or name.startswith("nobody: ") or name.removeprefix("suite ") in suites
+            tap.check(known, f"{page}: who is '{name}'?")
 
 
 def are_listed():
@@ -103,9 +140,14 @@ def main():
     if why_not:
         tap.skip_all(why_not)
     hosts.enter()
-    found = list(cases(Site()))
+    site = Site()
+    found = list(cases(site))
     tap.check(len(found) >= LEAST_RUN, f"only {len(found)} blocks are run")
-    tap.run_functions([(are_marked.__doc__, are_marked), (are_listed.__doc__, are_listed), *found])
+    flags = [(title, lambda command=command: run_flag(site, command)) for title, command in flags_of_others()]
+    tap.check(len(flags) == FLAGS_OF_OTHERS, f"{len(flags)} rows have a flag")
+    examples = [(fence.title, lambda fence=fence: site.run(fence, "", "")) for fence in manual.examples()]
+    lists = [(check.__doc__, check) for check in (are_marked, are_listed, manual_is_known)]
+    tap.run_functions([*lists, *flags, *found, *examples])
 
 
 if __name__ == "__main__":

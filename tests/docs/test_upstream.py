@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reports in doc/upstream/ are listed, and their reproducers do not rot: `./dev upstream` has an answer for each.
-Which answer is no matter of this tree: a defect may be repaired, and what shows it may be missing here."""
+This tree does not decide which answer: a defect may be repaired, and what shows it may be missing here."""
 import re
 import subprocess
 

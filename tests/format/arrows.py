@@ -39,28 +39,52 @@ ALLOWED = {
     "client/estimate": "common",
     "client/reader": "common",
     "client/jobstore": "common",
-    "client/region": "common client/libuncore client/report client/launcher client/estimate client/reader",
+    "client/trace": "common client/libuncore client/launcher client/reader",
+    "client/region": "common client/libuncore client/launcher client/estimate client/reader client/trace",
+    "client/collect": "common client/libuncore client/region client/report client/launcher client/estimate "
+                      "client/reader",
     "client/records": "common client/report client/launcher",
+    # Each is loaded into programs of others, and calls the library as any program does.
+    "client/markers/base": "common",
+    "client/markers/caliper": "common client/markers/base",
+    "client/markers/itt": "common client/markers/base",
+    "client/markers/kokkos": "common client/markers/base",
+    "client/markers/likwid": "common client/markers/base",
+    "client/markers/nvtx": "common client/markers/base",
+    "client/markers/mpi": "common client/markers/base",
+    "client/markers/openmp": "common client/markers/base",
+    "client/heap": "common client/launcher",
+    # Score-P loads it.
+    "client/scorep": "common client/reader client/launcher",
+    "client/ratio": "common client/report client/records",
     "client/command": "common client/command/frame",
-    "client/command/frame": "common client/report client/records",
-    "client/command/stat": "common client/command/frame client/report client/reader client/launcher",
-    "client/command/info": "common client/command/frame client/report client/records",
+    "client/command/frame": "common client/report client/reader client/records",
+    "client/command/page": "common client/command/frame client/report",
+    "client/command/stat": "common client/command/frame client/command/page client/report client/reader client/launcher",
+    "client/command/top": "common client/command/frame client/report client/reader client/records client/jobstore",
+    "client/command/info": "common client/command/frame client/reader client/report client/records",
     "client/command/export": "common client/command/frame client/report client/reader client/records",
-    "client/command/report": "common client/command/frame client/report client/records client/launcher",
-    "client/command/job": "common client/command/frame client/report client/records client/launcher client/jobstore "
-                          "client/reader client/command/job/record",
+    "client/command/compare": "common client/command/frame client/report client/records client/ratio",
+    "client/command/tiers": "common client/command/frame client/report client/reader",
+    "client/command/trace": "common client/command/frame client/trace client/records",
+    "client/command/markers": "common client/command/frame client/report",
+    "client/command/report": "common client/command/frame client/command/markers client/command/page "
+                             "client/report client/reader client/records client/launcher client/ratio",
+    "client/command/job": "common client/command/frame client/command/page client/report client/records client/launcher "
+                          "client/jobstore client/reader client/command/job/record",
     "client/command/job/record": "common client/command/frame client/report client/records client/launcher "
                                  "client/jobstore client/reader",
     "client/command/validate/kernels": "common",
     "client/command/validate/measure": "common client/command/validate/kernels client/report client/reader",
     "client/command/validate/judge": "common client/command/validate/measure",
-    "client/command/validate": "common client/command/frame client/report client/reader client/command/validate/kernels "
+    "client/command/validate": "common client/command/frame client/command/page client/records client/report client/reader client/command/validate/kernels "
                                "client/command/validate/measure client/command/validate/judge",
     "pmda": "common client/reader client/jobstore",
     # Tables of options alone: it runs on the build machine.
     "generate": "common client/command client/command/frame daemon",
 }
 PROGRAMS = ("client/command", "daemon")  # main.c stands above all folders below its own
+PRELOADED = "client/heap/"  # malloc() and others
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -137,8 +161,9 @@ def by_symbols(build):
     for noun, (defined, _) in seen.items():
         for name in defined:
             definers[name].add(noun)
-    # A name that two programs define for themselves says nothing.
-    return {noun: {next(iter(definers[name])) for name in used if len(definers[name]) == 1}
+    # A name that two programs define for themselves says nothing. What stands in front of other libraries is nobody's.
+    return {noun: {next(iter(definers[name])) for name in used if len(definers[name]) == 1
+                   and (name.startswith("heap_") or not next(iter(definers[name])).startswith(PRELOADED))}
             for noun, (_, used) in seen.items()}
 
 
@@ -153,7 +178,7 @@ def wrong_calls(uses):
 def may_use(folder, noun):
     """The library's public functions are everybody's in client/ and pmda/; what a program's main() calls is its own."""
     return may_include(folder, f"{noun}.h") or folder in PROGRAMS and noun.startswith(folder) or (
-        noun.startswith(("client/libuncore/", "client/region/")) and folder.startswith(("client/", "pmda")))
+        noun.startswith(("client/libuncore/", "client/region/", "client/collect/")) and folder.startswith(("client/", "pmda")))
 
 
 def circles(uses, kind):

@@ -4,8 +4,8 @@
 set -euo pipefail
 source "$(dirname "$0")/sources.sh"
 
-mapfile -t files < <(sources '*.c' '*.h' '*.S' '*.py' '*.sh' 'conf/slurm/*.in' 'debian/*.pre*' 'debian/*.post*' \
-	debian/tests/{library,stand-in} 'packaging/*' tests/packages/{build-debs,pack-source} dev .ci/run)
+mapfile -t files < <(sources '*.c' '*.h' '*.S' '*.hpp' '*.cpp' '*.f90' '*.rs' '*.py' '*.sh' 'conf/slurm/*.in' 'debian/*.pre*' 'debian/*.post*' \
+	debian/tests/{library,python,stand-in} 'packaging/*' tests/packages/{build-debs,pack-source} dev .ci/run)
 awk '
 	function complain() {
 		if (file && !has) {

@@ -7,6 +7,7 @@ source "$(dirname "$0")/sources.sh"
 status=0
 while read -r file; do
 	bash -n "$file" || status=1
-done < <(sources '*.sh' dev .ci/run pmda/Install pmda/Remove 'conf/slurm/*.in' 'tests/docs/stand-ins/*' 'debian/*.pre*' \
-	'debian/*.post*' debian/tests/{library,stand-in} tests/packages/{build-debs,pack-source})
+done < <(sources '*.sh' dev .ci/run generate/completion.bash pmda/Install pmda/Remove 'conf/slurm/*.in' 'tests/docs/stand-ins/*' 'debian/*.pre*' \
+	'debian/*.post*' debian/tests/{library,python,stand-in} tests/packages/{build-debs,pack-source} \
+	tests/dev/{install-packages,on-a-leash})
 exit $status

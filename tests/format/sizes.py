@@ -11,7 +11,7 @@ import sys
 FOLDERS = ("common", "daemon", "client", "generate", "pmda")
 FILE_LINES, FUNCTION_LINES, PARAMETERS = 400, 50, 5
 MAY_BE_LONGER = {"client/libuncore/uncore.h"}  # the public header, most of which is documentation
-PUBLIC = "_public_ "  # these are as the first release made them
+PUBLIC = "_public_ "  # these are as the first release, or another interface, made them
 
 FUNCTION = re.compile(r"^(?!static const|typedef)\w[\w\s*]*?\b(\w+)\(((?:[^(){};]|\([^()]*\))*)\)\n\{\n(.*?)^\}",
                       re.MULTILINE | re.DOTALL)

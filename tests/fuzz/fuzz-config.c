@@ -96,9 +96,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct fault fault = { "" };
 
 	strcpy(path, scratch_write("uncored.conf", data, size_bytes));
-	check(config_load(path, &config, &fault), &fault);
+	check(config_load(path, NULL, &config, &fault), &fault);
 	find(path, data, size_bytes);
-	if (config_load(NULL, &config, &fault) < 0 ||
+	if (config_load(NULL, NULL, &config, &fault) < 0 ||
 		config_find(&nowhere, NULL, &config, &fault) != -EINVAL)
 		abort();
 	return 0;

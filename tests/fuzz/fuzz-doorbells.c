@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The doorbells of a reader, its budget, and accounts, without threads and in a time of their own.
- * The input is a row of steps: users come and go, ring, sleep, change their account; time passes;
- * the administrator changes the rules. After most steps the reader takes a turn, as reader.c does.
+ * The input is a row of steps: users come and go, ring, sleep, change their account; uncored keeps
+ * sweeps for them; time passes; the administrator changes the rules. After most steps the reader
+ * takes a turn, as reader.c does.
  *
  * With any input no claim is lost, no user spends time that was not earned, and each claim is
- * answered some time after all other users have become quiet.
+ * answered, and each sweep kept, some time after all other users have become quiet.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,6 +44,7 @@ static struct {
 	int fd;
 	unsigned account, n_sleep;
 	struct page_wakeup wakeup;
+	struct kept_sweep kept;
 } users[USERS];
 
 /* --- in the place of the kernel: time and sleepers --- */
@@ -135,7 +137,7 @@ static void check_claims(void)
 		n_listed[doorbells.busy[i]]++;
 	}
 	for (unsigned i = 0; i < USERS; i++)
-		if (n_listed[i] > 1 || doorbells.places[i].waits != users[i].claims ||
+		if (n_listed[i] > 1 || doorbell_waits(&doorbells.places[i]) != users[i].claims ||
 			(users[i].claims && (!n_listed[i] || !users[i].present)) ||
 			(users[i].present && doorbells.places[i].account >= accounts.n))
 			abort();
@@ -167,6 +169,8 @@ static void note(void)
 		users[place].claims |=
 			users[place].present && data >> 32 == doorbells.places[place].use;
 	}
+	for (const struct kept_sweep *kept = doorbells.kept; kept; kept = kept->next)
+		users[kept->place].claims |= kept->state == KEPT_ASKED;
 	doorbells_note(&doorbells, virtual_ns);
 }
 
@@ -187,12 +191,13 @@ static void sweep(void)
 	}
 	claims_join(&doorbells, virtual_ns, 0);
 	for (unsigned i = 0; i < USERS; i++)
-		users[i].claims &= !doorbells.places[i].joins;
+		users[i].claims &= doorbells.places[i].claim != CLAIM_JOINS;
 	virtual_ns += cost_ns;
 }
 
 static void take_turn(void)
 {
+	static const struct page_sweep swept_now;
 	uint64_t begin_ns = virtual_ns;
 	int64_t before_ns;
 	bool swept;
@@ -206,6 +211,7 @@ static void take_turn(void)
 		for (unsigned i = 0; i < doorbells.n_busy; i++)
 			claims_wake(&doorbells, i, many);
 	before_ns = doorbells.budget.total_ns;
+	claims_keep(&doorbells, &swept_now);
 	claims_charge(&doorbells, swept ? begin_ns : 0, virtual_ns - begin_ns, virtual_ns);
 	check_charge(before_ns, virtual_ns - begin_ns);
 	check_claims();
@@ -266,6 +272,18 @@ static void step_ring(unsigned i)
 		eventfd_write(users[i].fd, 1);
 }
 
+/* For a team of the user whose processes were all killed. */
+static void step_keep(unsigned i)
+{
+	struct kept_sweep *kept = &users[i].kept;
+
+	if (!users[i].present || kept->state == KEPT_ASKED || kept->state == KEPT_CLAIMED)
+		return;
+	kept->place = i;
+	doorbells_keep(&doorbells, kept);
+	eventfd_write(doorbells.order_fd, 1);
+}
+
 static void step_renew(unsigned i)
 {
 	if (!users[i].present)
@@ -321,8 +339,10 @@ static void step_fill(unsigned i)
 	}
 }
 
-static void (*const steps[])(unsigned i) = { step_come, step_ring, step_renew, step_sleep,
-	step_change_account, step_time, step_costs, step_rules, step_fill, remove_user };
+/* One for each half of a byte. */
+static void (*const steps[16])(unsigned i) = { step_come, step_ring, step_renew, step_sleep,
+	step_change_account, step_time, step_costs, step_rules, step_fill, remove_user, step_keep,
+	step_ring, step_renew, step_sleep, step_change_account, step_time };
 
 /*
  * All users are quiet by now and sweeps cost nothing, so every claim that waits must be answered.
@@ -336,7 +356,7 @@ static void drain(void)
 		virtual_ns += due_ns > 0 ? (uint64_t)due_ns : 1;
 		take_turn();
 	}
-	if (doorbells.n_busy)
+	if (doorbells.n_busy || doorbells.kept)
 		abort();
 }
 
@@ -350,13 +370,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	old_kernel = first_byte & 128;
 	virtual_ns = 1000000000000U;
 	cost_ns = wake_ns = 0;
+	for (unsigned i = 0; i < USERS; i++)
+		users[i].kept.state = KEPT_LOST;
 	if (doorbells_init(&doorbells, &rules[first_byte % ARRAY_SIZE(rules)]) < 0 ||
 		accounts_init(&accounts) < 0)
 		abort();
 	for (unsigned n = 0; n < STEPS_MAX && input.size_bytes; n++) {
 		uint8_t byte = take_byte();
 
-		steps[(byte & 15) % ARRAY_SIZE(steps)]((byte >> 4) % USERS);
+		steps[byte & 15]((byte >> 4) % USERS);
 		if (byte < 128)
 			take_turn();
 	}

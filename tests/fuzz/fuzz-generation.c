@@ -212,7 +212,7 @@ static void sweep_once(const struct generation *generation, unsigned socket)
 {
 	struct sweep sweep;
 
-	if (sweep_init(&sweep, generation, socket, 1) < 0)
+	if (sweep_init(&sweep, generation, socket) < 0)
 		abort();
 	sweep_make(&sweep);
 	if (sweep_find_stopped(&sweep) >= (int)sweep.n_boxes)

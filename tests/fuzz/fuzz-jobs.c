@@ -6,11 +6,11 @@
  * With any input no line of the report has a control character, and each record is in one run.
  */
 #include <err.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/command/job/report.h"
+#include "common/jsonwriter.h"
 #include "common/macro.h"
 #include "common/text.h"
 #include "tests/fuzz/target.h"
@@ -26,23 +26,26 @@ static void expect_plain(char *text)
 }
 
 static void show(
-	const struct job_records *records, const struct job_run *run, const struct hostlist *hosts)
+	struct job_records *records, const struct job_run *run, const struct hostlist *hosts)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	_cleanup_free_ char *text = NULL, *written = NULL;
 	struct job_report report;
-	struct json_object *json;
 	size_t size_bytes;
 	FILE *out = open_memstream(&text, &size_bytes);
 
 	if (!out || job_report_make(records, run, hosts, &report) < 0)
 		err(1, "Cannot make a report");
-	job_report_print(out, &report);
+	job_report_print(out, &report, false);
+	job_report_print(out, &report, true);
+	job_report_csv(out, run);
 	fclose(out);
 	expect_plain(text);
-	json = job_report_json(&report);
-	if (!json || !json_object_to_json_string(json))
+	jsonwriter_init(&json, true);
+	job_report_json(&json, &report);
+	if (jsonwriter_finish(&json, &written) < 0)
 		err(1, "Cannot write a report");
-	json_object_put(json);
+	expect_plain(written);
 	job_report_done(&report);
 }
 

@@ -39,15 +39,15 @@ static struct page_header *make_page(void)
 		abort();
 	*page = header;
 	for (uint32_t i = 0; i < METRICS; i++)
-		page_write_metrics(page)[i].name[0] = (char)('a' + i);
+		page_metrics(page)[i].name[0] = (char)('a' + i);
 	for (uint32_t i = 0; i < SOCKETS; i++) {
-		page_write_sockets(page)[i] =
+		page_sockets(page)[i] =
 			(struct page_socket){ .first_channel = i * CHANNELS / SOCKETS,
 				.n_channels = CHANNELS / SOCKETS };
-		page_write_cell(page, i)->sweep.number = 1;
+		page_cell(page, i)->sweep.number = 1;
 	}
 	for (uint32_t i = 0; i < CHANNELS; i++)
-		page_write_channels(page)[i].socket = i * SOCKETS / CHANNELS;
+		page_channels(page)[i].socket = i * SOCKETS / CHANNELS;
 	return page;
 }
 

@@ -21,7 +21,7 @@ static void judge(const struct rules *rules)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(users); i++) {
-		enum rule broken = rules_broken_by_relay(rules, &users[i]);
+		enum rule broken = rules_broken(rules, &users[i], RULE_SOCKET);
 
 		if (broken >= RULES || (broken && !*rule_words(broken)))
 			abort();

@@ -25,7 +25,6 @@
 
 #include "common/macro.h"
 #include "common/wire.h"
-#include "daemon/read/reader-thread.h"
 #include "daemon/serve/serving.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/machine.h"
@@ -80,7 +79,7 @@ static void start_reader(unsigned socket)
 {
 	const struct reader_options options = {
 		.affinity.cpu = -1,
-		.rules = { .budget = { .percent = 100, .burst_ms = 100 }, .quantum = 1 },
+		.rules = { .budget = { .percent = 100, .burst_ms = 100 }, .quanta = { 1, 1 } },
 		.stopped_fd = -1,
 	};
 
@@ -208,7 +207,7 @@ static void send_request(unsigned i, uint16_t opcode, uint32_t argument, unsigne
 {
 	union wire_message message = {};
 
-	wire_begin(&message, WIRE_HELLO); /* all requests but TEAM are laid out alike */
+	wire_begin(&message, WIRE_HELLO); /* all requests but TEAM and LAST are laid out alike */
 	message.header.opcode = opcode;
 	message.hello.version = argument;
 	send_bytes(i, &message, message.header.size, n_fds);
@@ -226,16 +225,18 @@ static void step_hello(unsigned i)
 	send_request(i, WIRE_HELLO, WIRE_VERSION, 0);
 }
 
+static uint32_t last_run; /* of the last table that any client got */
+
 /* Two bits of @bits each: the wish, the name, and the run; then whose, and how many bytes. */
-static void send_team(unsigned i, uint8_t bits)
+static void send_team(unsigned i, uint16_t opcode, uint8_t bits)
 {
 	static const char *const names[] = { "a", "slurm.1.0", "", "a b" };
 	union wire_message message;
 
-	wire_begin(&message, WIRE_TEAM);
+	wire_begin(&message, opcode);
 	message.team.wish = bits & 3;
 	strcpy(message.team.name, names[bits >> 2 & 3]);
-	message.team.run = bits >> 4 & 3;
+	message.team.run = (bits & 0x30) == 0x30 ? last_run : bits >> 4 & 3;
 	message.team.uid = bits & 0x40 ? 1000 : TEAM_OWN;
 	if (message.team.wish == TEAM_JOIN)
 		message.team.bytes = bits & 0x80 ? 100 : 65536;
@@ -246,8 +247,8 @@ static void step_request(unsigned i)
 {
 	uint8_t opcode = take_byte(), argument = take_byte();
 
-	if (opcode == WIRE_TEAM)
-		send_team(i, argument);
+	if (opcode == WIRE_TEAM || opcode == WIRE_LAST)
+		send_team(i, opcode, argument);
 	else
 		send_request(i, opcode, argument == UINT8_MAX ? UINT32_MAX : argument, 0);
 }
@@ -278,6 +279,16 @@ static void step_attach_to_nothing(unsigned i)
 	send_bytes(i, NULL, 0, take_byte() % 3);
 }
 
+/* As a process of the team that is killed. */
+static void fill_table(const struct wire_packet *packet)
+{
+	static const char bytes[65536];
+
+	last_run = packet->message.table.run;
+	if (packet->n_fds != 1 || pwrite(packet->fds[0], bytes, sizeof bytes, 0) < 0)
+		abort();
+}
+
 static void step_receive(unsigned i)
 {
 	struct wire_packet packet;
@@ -290,6 +301,8 @@ static void step_receive(unsigned i)
 		close_fd(&doorbells[i]);
 		doorbells[i] = take_fd(&packet.fds[1]);
 	}
+	if (packet.message.header.opcode == WIRE_TABLE)
+		fill_table(&packet);
 	wire_packet_done(&packet);
 }
 

@@ -20,6 +20,7 @@
 #include "tests/fuzz/target.h"
 
 #define NODES "sys/devices/system/node/"
+#define CPUS  "sys/devices/system/cpu/"
 #define PMUS  "sys/bus/event_source/devices/"
 #define LONG  "a-name-that-has-more-than-thirty-one-characters"
 
@@ -41,6 +42,10 @@ static const struct {
 	{ "cpu", NODES "has_cpu", NULL },
 	{ "accelerator", NODES "has_generic_initiator", NULL },
 	{ "meminfo", NODES "node1/meminfo", NULL },
+	{ "cpus0", NODES "node0/cpulist", NULL },
+	{ "cpus1", NODES "node1/cpulist", NULL },
+	{ "package0", CPUS "cpu0/topology/physical_package_id", NULL },
+	{ "package1", CPUS "cpu1/topology/physical_package_id", NULL },
 	{ "pmu", PMUS "uncore_imc_0", NULL },
 	{ "same", "later/fuzz.conf", NULL },
 	{ "other", "later/other.conf", NULL },
@@ -59,8 +64,9 @@ static void make_folder(const char *name)
 static void make_folders(void)
 {
 	static const char *const names[] = { "site", "later", "proc", "sys", "sys/devices",
-		"sys/devices/system", NODES, NODES "node1", "sys/bus", "sys/bus/event_source",
-		PMUS };
+		"sys/devices/system", NODES, NODES "node0", NODES "node1", CPUS, CPUS "cpu0",
+		CPUS "cpu0/topology", CPUS "cpu1", CPUS "cpu1/topology", "sys/bus",
+		"sys/bus/event_source", PMUS };
 	static bool made;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !made; i++)
@@ -112,6 +118,24 @@ static void write_parts(const uint8_t *data, size_t size_bytes)
 	}
 }
 
+/* The title is also the list of what the site disables; what it enables may follow a semicolon. */
+static void choose(struct platform *platform)
+{
+	char disabled[sizeof platform->title];
+	struct fault fault = { "" };
+	char *enabled = stpcpy(disabled, platform->title);
+	int r;
+
+	if (strchr(disabled, ';')) {
+		enabled = strchr(disabled, ';');
+		*enabled++ = '\0';
+	}
+	r = platform_choose(platform, &(struct platform_choice){ enabled, disabled }, &fault);
+	if (r == 0 ? !platform->n_metrics || platform->n_metrics > PAGE_METRICS_MAX
+		   : !fault.text[0])
+		abort();
+}
+
 static void calibrate(struct platform *platform)
 {
 	struct fault fault = { "" };
@@ -137,9 +161,11 @@ static void find(const char *const folders[], int root_fd, const char *name)
 
 	if ((r < 0 && !fault.text[0]) || (r == 0) != !!platform)
 		abort();
-	if (platform)
+	if (platform) {
+		choose(platform);
 		calibrate(platform);
-	platform_free(platform);
+	}
+	free(platform);
 }
 
 static int visit(const struct platform *platform, void *userdata)

@@ -11,11 +11,8 @@
 #include <string.h>
 
 #include "client/launcher/hostlist.h"
-#include "client/records/join-json.h"
-#include "client/records/join-print.h"
-#include "client/records/notes.h"
+#include "client/records/join.h"
 #include "client/records/parse.h"
-#include "client/records/record-csv.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/macro.h"
@@ -26,13 +23,14 @@ enum { TEXTS_MOST = 4 };
 
 static void expect_the_same_back(const struct record *record)
 {
-	_cleanup_free_ char *text = NULL, *again = NULL;
+	_cleanup_free_ char *text = NULL, *copy = NULL, *again = NULL;
 	char why[JSON_READER_WHY_MAX];
 	struct record read;
 
 	if (record_json(record, &text) < 0)
 		err(1, "Cannot write a record");
-	if (record_parse(text, &read, why) < 0)
+	copy = strdup(text);
+	if (record_parse(copy, &read, why) < 0)
 		errx(1, "What was written %s.", why);
 	if (record_json(&read, &again) < 0 || strcmp(text, again) != 0)
 		abort();
@@ -66,14 +64,15 @@ static void show_one(const struct record *record)
 
 	expect_the_same_back(record);
 	record_print(out, record);
-	record_csv(out, record, 1, NULL);
+	record_csv_titles(out);
+	record_csv_lines(out, record, 0);
 	fclose(out);
 	expect_plain(text);
 }
 
 static void show_sum(const struct join *join, const struct hostlist *hosts)
 {
-	_cleanup_free_ char *notes = NULL, *text = NULL, *json = NULL;
+	_cleanup_free_ char *notes = NULL, *text = NULL, *json = NULL, *page = NULL;
 	size_t size_bytes;
 	FILE *out = begin_text(&notes, &size_bytes);
 
@@ -85,8 +84,19 @@ static void show_sum(const struct join *join, const struct hostlist *hosts)
 	join_print(out, join, notes, false);
 	fclose(out);
 	expect_plain(text);
-	if (join_json(join, hosts, notes, &json) < 0)
+	if (join_json(join, hosts, notes, false, &json) < 0 ||
+		join_json(join, hosts, notes, true, &page) < 0)
 		err(1, "Cannot write a sum");
+}
+
+/* The sockets of the first record, with the metrics of the sum. */
+static void show_first(const struct join *join)
+{
+	_cleanup_(record_region_done) struct record_region row = { .n_sockets = 0 };
+	const struct record *first = &join->records[0];
+
+	if (first->n_regions && join_copy_sockets(join, first, &first->regions[0], &row) < 0)
+		err(1, "Cannot copy");
 }
 
 static void join_and_show(struct record_list *list, const struct hostlist *hosts)
@@ -101,25 +111,48 @@ static void join_and_show(struct record_list *list, const struct hostlist *hosts
 	if (join_records(list, &join) < 0)
 		err(1, "Cannot join");
 	show_sum(&join, hosts);
+	show_first(&join);
 	join_done(&join);
 }
 
-static void read_and_show(const char *text, struct record_list *list)
+/* The same records, of which little is kept. Takes them. */
+static void fold_and_show(struct record_list *list)
 {
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes;
+	FILE *out = begin_text(&text, &size_bytes);
+	struct join join = { .n_records = 0 };
+
+	for (uint32_t i = 0; i < list->n; i++)
+		if (join_fold(&join, &list->records[i]) < 0)
+			err(1, "Cannot fold");
+	if (list->n && join_end_folding(&join, false) == 0) {
+		notes_write(&join, out);
+		join_print(out, &join, "", false);
+	}
+	fclose(out);
+	expect_plain(text);
+	join_done(&join);
+}
+
+static void read_and_show(const char *text, struct record_list *list, struct record_list *folded)
+{
+	_cleanup_free_ char *first = strdup(text), *second = strdup(text);
 	const uint32_t n_before = list->n;
 	char why[JSON_READER_WHY_MAX];
 
-	if (record_list_parse(text, list, why) < 0 && (!text_is_plain(why) || list->n != n_before))
+	if (record_list_parse(first, list, why) < 0 && (!text_is_plain(why) || list->n != n_before))
 		abort();
 	for (uint32_t i = n_before; i < list->n; i++)
 		show_one(&list->records[i]);
+	record_list_parse(second, folded, why);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	_cleanup_free_ char *input = malloc(size_bytes + 1);
 	struct hostlist hosts = { .n_names = 0 };
-	struct record_list list = { .n = 0 };
+	struct record_list list = { .n = 0 }, folded = { .n = 0 };
 	char *text;
 
 	if (!input)
@@ -132,10 +165,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		*text++ = '\0';
 	hostlist_parse(input, &hosts);
 	for (int i = 0; i < TEXTS_MOST && text < input + size_bytes; i++, text += strlen(text) + 1)
-		read_and_show(text, &list);
+		read_and_show(text, &list, &folded);
 	if (list.n)
 		join_and_show(&list, &hosts);
+	fold_and_show(&folded);
 	record_list_done(&list);
+	record_list_done(&folded);
 	hostlist_done(&hosts);
 	return 0;
 }

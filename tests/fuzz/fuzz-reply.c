@@ -248,11 +248,10 @@ static struct part lay_out(const struct part *differences)
 		err(1, "Cannot make a page");
 	*page = header;
 	for (uint32_t i = 0; i < header.n_sockets; i++) {
-		page_write_sockets(page)[i] =
-			(struct page_socket){ .first_channel = i, .n_channels = 1 };
-		page_write_channels(page)[i].socket = i;
-		page_write_cell(page, i)->sweep.number = 1;
-		page_write_cell(page, i)->finished = !!(fake.plan.more & SWEPT);
+		page_sockets(page)[i] = (struct page_socket){ .first_channel = i, .n_channels = 1 };
+		page_channels(page)[i].socket = i;
+		page_cell(page, i)->sweep.number = 1;
+		page_cell(page, i)->finished = !!(fake.plan.more & SWEPT);
 	}
 	for (size_t i = 0; i < differences->size_bytes && i < header.page_bytes; i++)
 		((uint8_t *)page)[i] ^= differences->data[i];

@@ -60,6 +60,7 @@ static void run_all(void)
 {
 	const char *forms[][4] = {
 		{ "info", NULL },
+		{ "info", "-v", NULL },
 		{ "info", "--platforms", NULL },
 		{ "info", "--explain", "dram.read", NULL },
 		{ "info", "--explain", "dram.total", NULL },

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/macro.h"
-#include "daemon/admit/subids.h"
+#include "daemon/admit/owners.h"
 #include "tests/fuzz/target.h"
 
 static bool find_uid(const char *name, uint32_t *ret)

@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/collect/snapshot.h"
 #include "client/region/cell.h"
 #include "client/region/member.h"
-#include "client/region/nest.h"
 #include "client/region/observe.h"
-#include "client/region/snapshot.h"
 #include "client/region/stretch.h"
 #include "client/region/sums.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
+#include "common/clock.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 
@@ -85,7 +85,7 @@ static void write_any(void)
 	word = word << 8 | take_byte();
 	if (part & 128) /* far in */
 		word = word << 8 | index;
-	switch (part % 8) {
+	switch (part % 9) {
 	case 0:
 		place = all.table;
 		words = HEADER_BYTES;
@@ -111,6 +111,10 @@ static void write_any(void)
 		words = sizeof all.table->observed;
 		break;
 	case 6:
+		place = &all.table->outside;
+		words = sizeof all.table->outside;
+		break;
+	case 7:
 		place = &all.table->nests[index / PLACES % PLACES][index % PLACES];
 		words = sizeof(struct table_nest);
 		break;
@@ -125,25 +129,29 @@ static void write_any(void)
 
 static void enter(struct member *member, unsigned region)
 {
-	struct reading reading = { .meter = NULL };
+	struct meter meter = { .table = member->table };
+	struct reading reading = { .meter = &meter, .edge = region };
 
 	nest_begin(member->table, member->slot, region + 1, all.sweep);
 	cell_begin(&member->table->cells[member->slot][region], all.sweep);
 	if (!stretch_is_held(member->table, region))
-		stretch_enter(member, region, &reading);
-	stretch_advance_others(member, region, &reading, false);
+		stretch_enter(member, region, clock_now_ns(), &reading);
+	stretch_advance_others(member, region, &reading);
+	alone_enter(member->table, member->slot, region);
 	reading_done(&reading);
 }
 
 static void leave(struct member *member, unsigned region)
 {
-	struct reading reading = { .meter = NULL };
+	struct meter meter = { .table = member->table };
+	struct reading reading = { .meter = &meter, .edge = region };
 
+	alone_leave(member->table, member->slot, region);
 	cell_end(&member->table->cells[member->slot][region], 1, all.sweep);
 	nest_end(member->table, member->slot, region + 1, 1, all.sweep);
 	stretch_check_holder(member, region);
-	stretch_leave(member, region, &reading);
-	stretch_advance_others(member, region, &reading, true);
+	stretch_leave(member, region, clock_now_ns(), &reading);
+	stretch_advance_others(member, region, &reading);
 	reading_done(&reading);
 }
 
@@ -156,10 +164,38 @@ static void abandon(struct member *member, unsigned region)
 
 static void read_between(struct member *member)
 {
-	struct reading reading = { .meter = NULL };
+	struct meter meter = { .table = member->table };
+	struct reading reading = { .meter = &meter, .edge = ALONE_NOBODY };
 
-	reading_take(&reading);
-	stretch_advance_others(member, STRETCH_ALL, &reading, false);
+	if (reading_take(&reading) < 0)
+		stretch_lose_windows(member);
+	stretch_advance_others(member, STRETCH_ALL, &reading);
+	reading_done(&reading);
+}
+
+/* A change of a state, of which the first regions are the rows. */
+static void turn(struct member *member)
+{
+	struct meter meter = { .table = member->table };
+	const uint8_t what = take_byte();
+	struct state_turn turn = { .state = state_at(all.table, 0),
+		.part = 1,
+		.before = what % 3,
+		.now = what / 3 % 3,
+		.now_ns = all.sweep * 1000000 };
+	struct reading reading = { .meter = &meter, .edge = ALONE_NOBODY, .turn = &turn };
+
+	for (int i = 0; i < STATE_ROWS; i++) {
+		table_find_or_add(all.table, (char[]){ (char)('a' + i), '\0' });
+		all.table->regions[i].row |= state_row_of(0, i);
+	}
+	turn.state->first |= 1;
+	turn.state->part |= 2;
+	if (cell_turn(all.table->cells[member->slot], &turn) && what / 9 % 2)
+		reading_take(&reading);
+	else
+		state_note_unread(turn.state);
+	stretch_advance_others(member, STRETCH_ALL, &reading);
 	reading_done(&reading);
 }
 
@@ -188,8 +224,8 @@ static void look_around(struct member *member)
 	observe_is_due(member, take_number());
 	member_should_look(member, take_number());
 	if (!member_is_one(member))
-		stretch_settle_dead(member);
-	stretch_settle_dead(member);
+		stretch_settle_dead(member, NULL);
+	stretch_settle_dead(member, NULL);
 }
 
 static void work(struct member *member, unsigned region)
@@ -251,9 +287,28 @@ static void step(void)
 	case 7:
 		look();
 		break;
+	case 15:
+		turn(member);
+		break;
 	default:
 		write_any();
 	}
+}
+
+/* 0: each stretch is read; 1: windows of two; 2: a reading is due at each edge, and each window is
+ * stale. */
+static void choose_windows(size_t kind)
+{
+	struct table_header *header = &all.table->header;
+
+	if (kind == 1)
+		header->every = 2;
+	if (kind != 2)
+		return;
+	header->overhead = 10000;
+	header->reading_ns = 1;
+	for (unsigned i = 0; i < table_count_regions(all.table); i++)
+		all.table->regions[i].usual_ns = 1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
@@ -272,6 +327,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	TABLE_WRITE_TEXT(all.table->header.units[0], "bytes");
 	table_find_or_add(all.table, "a");
 	table_find_or_add(all.table, "b");
+	choose_windows(size_bytes % 3);
 	for (int i = 0; i < MEMBERS; i++)
 		come(&all.members[i]);
 	for (int i = 0; i < STEPS_MAX && input.size_bytes; i++)

@@ -339,7 +339,7 @@ static void step_restart(void)
 	if (list->n < n_before || list->n > n_before + 1)
 		abort();
 	team_list_keep(list);
-	close_fd(&items[n_before].fd); /* what is no table's is left in the store */
+	close_fd(&items[n_before].fd); /* what does not belong to a table is left in the store */
 }
 
 /* --- running --- */

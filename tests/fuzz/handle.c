@@ -20,13 +20,14 @@ static void use_name(const char *name, size_t most_bytes)
 static void use_metrics(const struct uncore *handle, uint32_t n)
 {
 	if (n > UNCORE_METRICS_MAX || uncore_metric_name(handle, n) ||
-		uncore_metric_unit(handle, n))
+		uncore_metric_unit(handle, n) || uncore_metric_pmid(handle, n))
 		abort();
 	for (uint32_t i = 0; i < n; i++) {
 		const char *name = uncore_metric_name(handle, i);
 
 		use_name(name, UNCORE_NAME_MAX);
 		use_name(uncore_metric_unit(handle, i), UNCORE_NAME_MAX);
+		uncore_metric_pmid(handle, i);
 		/* two metrics may have one name: then it is the first */
 		if (uncore_find_metric(handle, name) > (int)i ||
 			uncore_find_metric(handle, name) < 0)

@@ -251,6 +251,7 @@ unsigned daemon_logged(const struct daemon_process *daemon, const char *part)
 
 void daemon_configure(const struct daemon_process *daemon, const char *config)
 {
+	const char *method = getenv("UNCORE_TEST_SWEEP");
 	char path[128];
 	_cleanup_file_ FILE *file = NULL;
 
@@ -258,6 +259,8 @@ void daemon_configure(const struct daemon_process *daemon, const char *config)
 	file = fopen(path, "we");
 	assert_non_null(file);
 	fputs(config ? config : "", file);
+	if (method)
+		fprintf(file, "\n[sweep]\nmethod = %s\n", method);
 }
 
 static void make_directory(struct daemon_process *daemon, const char *config)
@@ -293,13 +296,14 @@ static void exec_daemon(const struct daemon_process *daemon, const char *machine
 		snprintf(root, sizeof root, "%s", machine);
 	else
 		snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
-	snprintf(platforms, sizeof platforms, "%s",
-		daemon->platforms ? daemon->platforms : source_path("conf/platforms"));
+	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
 	if (daemon->release) {
 		snprintf(program, sizeof program, "%s/uncored", build_path(daemon->release));
 		snprintf(platforms, sizeof platforms, "%s/conf/platforms",
 			build_path(daemon->release));
 	}
+	if (daemon->platforms)
+		snprintf(platforms, sizeof platforms, "%s", daemon->platforms);
 	snprintf(config, sizeof config, "%s/conf", daemon->directory);
 	if (daemon->in_child)
 		daemon->in_child(daemon);
@@ -469,14 +473,16 @@ static int stop_the_daemon(void **state)
 	return 0;
 }
 
-int run_on_daemon(const char *name, const char *machine, const char *config,
-	const struct CMUnitTest cases[], size_t n_cases)
+int run_privileged_cases(CMFixtureFunction set_up_all, CMFixtureFunction tear_down_all)
 {
-	if (!system_tests_can_run())
-		return 0;
+	return system_tests_can_run() ? run_cases(set_up_all, tear_down_all) : 0;
+}
+
+int run_on_daemon(const char *machine, const char *config)
+{
 	the_machine = machine;
 	the_config = config;
-	return _cmocka_run_group_tests(name, cases, n_cases, start_the_daemon, stop_the_daemon);
+	return run_privileged_cases(start_the_daemon, stop_the_daemon);
 }
 
 struct json_object *daemon_info(const struct daemon_process *daemon)

@@ -23,7 +23,7 @@ struct daemon_process {
 				and its conf/platforms; NULL: this one */
 	void (*in_child)(
 		const struct daemon_process *); /* ... what it does last before execve(2) */
-	const char *platforms; /* ... folder of platform files; NULL: the project's */
+	const char *platforms; /* ... folder of platform files; NULL: the release's */
 	pid_t pid;
 	struct service_manager manager;
 	char directory[64];
@@ -41,11 +41,11 @@ struct run {
 extern struct daemon_process the_daemon;
 
 /*
- * Runs @cases as one cmocka group with the_daemon started on @machine before, and stopped after.
- * For main(): returns its status.
+ * As run_cases(), where there is privilege; the second one starts the_daemon on @machine before,
+ * and stops it after.
  */
-int run_on_daemon(const char *name, const char *machine, const char *config,
-	const struct CMUnitTest cases[], size_t n_cases);
+int run_privileged_cases(CMFixtureFunction set_up_all, CMFixtureFunction tear_down_all);
+int run_on_daemon(const char *machine, const char *config);
 
 /* False, with a line for the log, where the suite cannot run at all: no privilege. */
 bool system_tests_can_run(void);
@@ -84,7 +84,8 @@ void daemon_ended_by(struct daemon_process *daemon, int sig);
 void daemon_launch(struct daemon_process *daemon, const char *machine);
 void daemon_restart(struct daemon_process *daemon, const char *machine);
 
-/* Writes another configuration, which the next daemon reads. */
+/* Writes another configuration, which the next daemon reads. $UNCORE_TEST_SWEEP is its method of
+ * [sweep]; if it is not set, the default holds, unless @config has another. */
 void daemon_configure(const struct daemon_process *daemon, const char *config);
 
 /*

@@ -19,7 +19,7 @@
 
 struct page_cell *fake_daemon_cell(struct fake_daemon *daemon, uint32_t socket)
 {
-	return page_write_cell(daemon->page, socket);
+	return page_cell(daemon->page, socket);
 }
 
 void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
@@ -35,7 +35,8 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 		sweep.values[m].count = number * (daemon->options.growing ? number : 1) *
 					FAKE_STEP * (socket + 1) * (m + 1);
 	sweep.values[FAKE_READ].quality = daemon->options.quality;
-	sweep.values[FAKE_ITOM] = (struct page_value){ .quality = PAGE_ABSENT, .why = 1 };
+	if (!daemon->options.two_tiers)
+		sweep.values[FAKE_ITOM] = (struct page_value){ .quality = PAGE_ABSENT, .why = 1 };
 	for (uint32_t c = 0; c < FAKE_CHANNELS; c++)
 		channels[c].count = number * 10 + c;
 	sweep.end_ns = clock_now_ns();
@@ -46,19 +47,33 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 	page_wakeup_wake(&daemon->wakeups[socket], INT_MAX);
 }
 
+void fake_daemon_deafen(struct fake_daemon *daemon)
+{
+	unsigned before;
+
+	atomic_store(&daemon->deaf, true);
+	before = atomic_load(&daemon->rounds);
+	while (atomic_load(&daemon->rounds) - before < 2)
+		usleep(1000);
+}
+
 /* --- the page --- */
 
-static void fill_tables(struct page_header *page)
+static void fill_tables(struct page_header *page, bool two_tiers)
 {
-	static const char *const names[] = { "dram.read", "dram.write", "clock", "itom" };
-	struct page_metric *metrics = page_write_metrics(page);
-	struct page_socket *sockets = page_write_sockets(page);
-	struct page_channel *channels = page_write_channels(page);
+	static const char *const names[][FAKE_METRICS] = {
+		{ "dram.read", "dram.write", "clock", "itom" },
+		{ "dram.read", "dram.write", "hbm.read", "hbm.write" },
+	};
+	struct page_metric *metrics = page_metrics(page);
+	struct page_socket *sockets = page_sockets(page);
+	struct page_channel *channels = page_channels(page);
 
 	for (uint32_t m = 0; m < FAKE_METRICS; m++) {
-		strcpy(metrics[m].name, names[m]);
-		strcpy(metrics[m].unit, m == FAKE_CLOCK ? "ns" : "bytes");
+		strcpy(metrics[m].name, names[two_tiers][m]);
+		strcpy(metrics[m].unit, m == FAKE_CLOCK && !two_tiers ? "ns" : "bytes");
 	}
+	metrics[FAKE_CLOCK].pmid = two_tiers ? 0 : FAKE_PMID;
 	for (uint32_t s = 0; s < page->n_sockets; s++)
 		sockets[s] = (struct page_socket){ .package = 2 * s,
 			.cpu = 8 * s,
@@ -102,8 +117,8 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 		NULL, daemon->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->page_fd, 0);
 	assert_ptr_not_equal(daemon->page, MAP_FAILED);
 	*daemon->page = header;
-	fill_tables(daemon->page);
-	strcpy(page_write_texts(daemon->page)[1].text,
+	fill_tables(daemon->page, daemon->options.two_tiers);
+	strcpy(page_texts(daemon->page)[1].text,
 		daemon->options.why ? daemon->options.why : "this machine has no such event");
 	if (daemon->options.bad_page)
 		daemon->page->magic++;
@@ -112,7 +127,7 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 static void make_wakeups(struct fake_daemon *daemon)
 {
 	const struct rules everybody = { .socket.mode = 0666, .owner = RULES_NOBODY };
-	size_t size_bytes = FAKE_SOCKETS * sizeof *daemon->wakeups;
+	size_t size_bytes = daemon->n_sockets * sizeof *daemon->wakeups;
 
 	if (!daemon->options.is_0_1)
 		size_bytes += sizeof *daemon->rules;
@@ -147,7 +162,7 @@ static void replace_page(struct fake_daemon *daemon)
 static void send_welcome(struct fake_daemon *daemon, int client)
 {
 	uint32_t version = daemon->options.version;
-	int fds[2 + FAKE_SOCKETS] = { daemon->page_fd };
+	int fds[2 + FAKE_SOCKETS_MAX] = { daemon->page_fd };
 	union wire_message message;
 
 	memcpy(&fds[1], daemon->doorbells, sizeof daemon->doorbells);
@@ -190,7 +205,7 @@ static void renew_doorbells(struct fake_daemon *daemon, int client)
 		wire_send(client, &message, NULL, 0);
 		return;
 	}
-	for (int i = 0; i < FAKE_SOCKETS; i++) {
+	for (uint32_t i = 0; i < daemon->n_sockets; i++) {
 		close_fd(&daemon->doorbells[i]);
 		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	}
@@ -247,6 +262,8 @@ static void answer_doorbell(struct fake_daemon *daemon, uint32_t socket)
 {
 	uint64_t rings;
 
+	if (daemon->options.sweep_ms)
+		usleep(daemon->options.sweep_ms * 1000);
 	if (read(daemon->doorbells[socket], &rings, sizeof rings) == sizeof rings)
 		fake_daemon_sweep(daemon, socket);
 	if (daemon->options.deaf_after &&
@@ -257,7 +274,7 @@ static void answer_doorbell(struct fake_daemon *daemon, uint32_t socket)
 		replace_page(daemon);
 }
 
-enum { POLL_STOP, POLL_LISTENER, POLL_DOORBELLS, POLL_CLIENTS = POLL_DOORBELLS + FAKE_SOCKETS };
+enum { POLL_STOP, POLL_LISTENER, POLL_DOORBELLS, POLL_CLIENTS = POLL_DOORBELLS + FAKE_SOCKETS_MAX };
 
 static void *serve(void *userdata)
 {
@@ -266,11 +283,14 @@ static void *serve(void *userdata)
 
 	sem_post(&daemon->serving);
 	for (;;) {
+		atomic_fetch_add(&daemon->rounds, 1);
 		polls[POLL_STOP] = (struct pollfd){ .fd = daemon->stop, .events = POLLIN };
 		polls[POLL_LISTENER] = (struct pollfd){ .fd = daemon->listener, .events = POLLIN };
-		for (int i = 0; i < FAKE_SOCKETS; i++)
+		for (uint32_t i = 0; i < FAKE_SOCKETS_MAX; i++)
 			polls[POLL_DOORBELLS + i] = (struct pollfd){
-				.fd = atomic_load(&daemon->deaf) ? -1 : daemon->doorbells[i],
+				.fd = atomic_load(&daemon->deaf) || i >= daemon->n_sockets
+					      ? -1
+					      : daemon->doorbells[i],
 				.events = POLLIN
 			};
 		for (int i = 0; i < FAKE_CLIENTS_MAX; i++)
@@ -280,7 +300,7 @@ static void *serve(void *userdata)
 			continue;
 		if (polls[POLL_STOP].revents)
 			return NULL;
-		for (uint32_t i = 0; i < FAKE_SOCKETS; i++)
+		for (uint32_t i = 0; i < FAKE_SOCKETS_MAX; i++)
 			if (polls[POLL_DOORBELLS + i].revents)
 				answer_doorbell(daemon, i);
 		for (int i = 0; i < FAKE_CLIENTS_MAX; i++)
@@ -301,7 +321,7 @@ static void start_serving(struct fake_daemon *daemon, uint64_t generation)
 	make_page(daemon, generation);
 	make_wakeups(daemon);
 	daemon->stop = eventfd(0, EFD_CLOEXEC);
-	for (int i = 0; i < FAKE_SOCKETS; i++)
+	for (uint32_t i = 0; i < daemon->n_sockets; i++)
 		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (int i = 0; i < FAKE_CLIENTS_MAX; i++)
 		daemon->clients[i] = -1;
@@ -344,13 +364,13 @@ void fake_daemon_stop(struct fake_daemon *daemon)
 	sem_destroy(&daemon->serving);
 	for (int i = 0; i < FAKE_CLIENTS_MAX; i++)
 		close_fd(&daemon->clients[i]);
-	for (int i = 0; i < FAKE_SOCKETS; i++)
+	for (uint32_t i = 0; i < daemon->n_sockets; i++)
 		close_fd(&daemon->doorbells[i]);
 	close_fd(&daemon->listener);
 	close_fd(&daemon->stop);
 	close_fd(&daemon->page_fd);
 	close_fd(&daemon->wakeups_fd);
-	munmap(daemon->wakeups, FAKE_SOCKETS * sizeof *daemon->wakeups);
+	munmap(daemon->wakeups, daemon->n_sockets * sizeof *daemon->wakeups);
 	munmap(daemon->page, daemon->page_bytes);
 	if (daemon->retired)
 		munmap(daemon->retired, daemon->page_bytes);

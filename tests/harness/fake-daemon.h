@@ -15,11 +15,13 @@
 #include "common/page.h"
 
 enum {
-	FAKE_SOCKETS = 2,
+	FAKE_SOCKETS = 2, /* unless a test wants others, at most ... */
+	FAKE_SOCKETS_MAX = 8,
 	FAKE_CHANNELS = 3, /* per socket */
 	FAKE_STEP = 1000,
 	FAKE_CLIENTS_MAX = 16,
 };
+enum { FAKE_PMID = 600 };
 enum { FAKE_READ, FAKE_WRITE, FAKE_CLOCK, FAKE_ITOM, FAKE_METRICS };
 
 struct fake_options {
@@ -33,15 +35,17 @@ struct fake_options {
 	uint64_t extra_page_bytes; /* claimed, but not there */
 	uint64_t padding_bytes;    /* there, behind the page */
 	const char *report;        /* NULL: a short one */
-	uint32_t quality;          /* of dram.read */
+	atomic_uint quality;       /* of dram.read; may change while it serves */
 	const char *why;           /* itom is absent; NULL: "this machine has no such event" */
+	bool two_tiers;            /* reads and writes of hbm in the place of clock and itom */
 	bool bad_page;             /* its magic is wrong */
 	bool open_ended;           /* the page could be cut while clients have it */
 	bool no_wakeups;           /* WELCOME comes without them */
 	bool short_wakeups;        /* there is nothing in their memory */
-	uint32_t n_sockets;        /* 0: FAKE_SOCKETS, which is the most */
+	uint32_t n_sockets;        /* 0: FAKE_SOCKETS */
 	unsigned deaf_after;       /* sweeps; then it lets doorbells ring */
 	unsigned delay_ms;         /* before each answer */
+	unsigned sweep_ms;         /* before a sweep that a doorbell asks for */
 	uint64_t min_interval_ns;  /* in the page; it answers at once all the same */
 	bool growing;          /* the first run of a command shows 3 steps, the next 7, 11 ... */
 	unsigned retire_after; /* sweeps; then a new page replaces this one, which is retired */
@@ -54,7 +58,7 @@ struct fake_daemon {
 	pthread_t thread;
 	sem_t serving; /* its thread has begun */
 	int stop, listener, page_fd, wakeups_fd;
-	int doorbells[FAKE_SOCKETS];
+	int doorbells[FAKE_SOCKETS_MAX];
 	int clients[FAKE_CLIENTS_MAX];
 	struct page_header *page;
 	uint64_t page_bytes;
@@ -63,6 +67,7 @@ struct fake_daemon {
 	struct page_rules *rules;    /* behind them: nobody is kept out */
 	struct page_header *retired; /* the page before this one, or NULL */
 	atomic_bool deaf;            /* lets doorbells ring */
+	atomic_uint rounds;          /* of its loop; each begins with a look at .deaf */
 	atomic_uint sweeps;
 	atomic_uint n_accepted; /* connections */
 };
@@ -79,6 +84,9 @@ void fake_daemon_restart(struct fake_daemon *daemon, uint64_t generation);
 /* Closes all connections; the socket's name stays until fake_daemon_done(). */
 void fake_daemon_stop(struct fake_daemon *daemon);
 void fake_daemon_done(struct fake_daemon *daemon);
+
+/* Returns when it lets doorbells ring. Its loop must run. */
+void fake_daemon_deafen(struct fake_daemon *daemon);
 
 /* One sweep of @socket from the test's own thread; only while the daemon is deaf or stopped. */
 void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket);

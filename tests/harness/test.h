@@ -38,10 +38,38 @@ static inline int remember_descriptors(void **state)
 
 static inline int compare_descriptors(void **state)
 {
-	return (long)*state == count_open_descriptors() ? 0 : -1;
+	if ((long)*state == count_open_descriptors())
+		return 0;
+	print_error(
+		"# a descriptor was left open\n"); /* tests/dev/suites.py looks for these words */
+	return -1;
 }
 
-#define CASE(sentence, function)                                                                   \
+/*
+ * A case is a sentence, and the code behind it:
+ *
+ *	CASE("a count is never zero")
+ *	{
+ *		...
+ *	}
+ *
+ * The cases of a file run in their order. CASE_WITHIN() has what runs before and after. A program
+ * without a main() runs its cases: see main.c.
+ */
+void case_add(struct CMUnitTest test);
+int run_cases(CMFixtureFunction set_up_all, CMFixtureFunction tear_down_all);
+
+#define CASE(sentence) CASE_WITHIN(sentence, remember_descriptors, compare_descriptors)
+#define CASE_WITHIN(sentence, set_up, tear_down)                                                   \
+	CASE_COUNTED(__COUNTER__, sentence, set_up, tear_down)
+#define CASE_COUNTED(number, sentence, set_up, tear_down)                                          \
+	CASE_NUMBERED(number, sentence, set_up, tear_down)
+
+/* Priorities of constructors up to 100 belong to the compiler. */
+#define CASE_NUMBERED(number, sentence, set_up, tear_down)                                         \
+	static void case_##number(void **state);                                                   \
+	__attribute__((constructor(101 + number))) static void add_case_##number(void)             \
 	{                                                                                          \
-		sentence, function, remember_descriptors, compare_descriptors, NULL                \
-	}
+		case_add((struct CMUnitTest){ sentence, case_##number, set_up, tear_down, NULL }); \
+	}                                                                                          \
+	static void case_##number(void **state)

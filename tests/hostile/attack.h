@@ -35,6 +35,7 @@ struct attack {
 	unsigned descriptors;  /* the most that the daemon may have more; 0: not asked */
 	unsigned kept;         /* descriptors, for users that have left; 0: next to none */
 	unsigned seconds;      /* that a batch of the attack takes at least */
+	bool second_victim;    /* another user takes the victim's place in half of the batches */
 	bool only_daemon;      /* is judged; calls of the victim and the newcomer are only shown */
 };
 
@@ -85,9 +86,6 @@ unsigned attack_hold(int doorbells[], unsigned most);
  */
 void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, size_t stride);
 
-/* The last case of each program: the attacks have not left the daemon larger. */
-void nothing_is_left(void **state);
-
 /*
  * Makes SO_PASSRIGHTS fail with ENOPROTOOPT, as in an older kernel, for this process and its
  * children.
@@ -97,5 +95,8 @@ bool attack_before_6_16(void);
 /* The daemon's configuration, before attack_run(); as shipped unless told. */
 void attack_configure(const char *config);
 
-/* main() of each program. */
-int attack_run(const char *name, const struct CMUnitTest cases[], size_t n_cases);
+/*
+ * main() of each program. After its cases comes one more: the attacks have not left the daemon
+ * larger.
+ */
+int attack_run(void);

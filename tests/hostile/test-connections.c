@@ -19,28 +19,24 @@ static _Noreturn int connect_and_close(void *argument)
 	}
 }
 
-static void connecting_without_end(void **state)
+CASE("connecting without end")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "connecting without end",
 		.body = connect_and_close,
 		.n_processes = 1,
 		.deeds = CONNECTS,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
-static void connecting_from_64_processes(void **state)
+CASE("connecting without end from 64 processes")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "64 processes that connect without end",
 		.body = connect_and_close,
 		.n_processes = STORM,
 		.deeds = CONNECTS,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 static int connect_in_silence(void *argument)
@@ -52,16 +48,14 @@ static int connect_in_silence(void *argument)
 	return 0;
 }
 
-static void never_saying_hello(void **state)
+CASE("connecting and never saying hello")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "1024 connections that say nothing",
 		.body = connect_in_silence,
 		.n_processes = 1,
 		.busy_percent = 5,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Takes all connections that it can get, again and again. */
@@ -88,16 +82,14 @@ static int fork_bomb(void *argument)
 	return 0;
 }
 
-static void a_fork_bomb_of_connections(void **state)
+CASE("processes without end that take connections")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "32 processes that grab connections",
 		.body = fork_bomb,
 		.n_processes = 1,
 		.deeds = 200,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Leaves the greeting at step @step; closes the descriptors that came in either order. */
@@ -138,16 +130,14 @@ static _Noreturn int leave_at_every_step(void *argument)
 	}
 }
 
-static void closing_at_every_step(void **state)
+CASE("closing at every step of the greeting")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "closing at every step of the greeting",
 		.body = leave_at_every_step,
 		.n_processes = 1,
 		.deeds = 200,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 static int stop_with_all_in_hand(void *argument)
@@ -163,30 +153,18 @@ static int stop_with_all_in_hand(void *argument)
 	return 0;
 }
 
-static void stopping_while_holding(void **state)
+CASE("stopping with every connection in hand")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "stopped with 512 connections, all rung",
 		.body = stop_with_all_in_hand,
 		.n_processes = 1,
 		.deeds = CONNECTIONS_MAX,
 		.busy_percent = 5,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("connecting without end", connecting_without_end),
-		CASE("connecting without end from 64 processes", connecting_from_64_processes),
-		CASE("connecting and never saying hello", never_saying_hello),
-		CASE("processes without end that take connections", a_fork_bomb_of_connections),
-		CASE("closing at every step of the greeting", closing_at_every_step),
-		CASE("stopping with every connection in hand", stopping_while_holding),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
-	return attack_run("connections", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

@@ -122,9 +122,9 @@ static _Noreturn int send_as_one(void *argument)
 	send_random_messages();
 }
 
-static void random_messages(void **state)
+CASE("random messages of one user")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "random messages of one user",
 		.body = send_as_one,
 		.n_processes = 2,
@@ -134,10 +134,7 @@ static void random_messages(void **state)
 		.kept = KEPT,
 		.seconds = seconds,
 		.only_daemon = only_daemon,
-	};
-
-	(void)state;
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Each in a block of ids of its own, which is an account of its own. */
@@ -148,9 +145,9 @@ static _Noreturn int send_as_others(void *argument)
 	send_random_messages();
 }
 
-static void random_messages_of_ten(void **state)
+CASE("random messages of ten users")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "random messages of ten users",
 		.body = send_as_others,
 		.n_processes = USERS,
@@ -161,10 +158,7 @@ static void random_messages_of_ten(void **state)
 		.kept = KEPT,
 		.seconds = seconds,
 		.only_daemon = only_daemon,
-	};
-
-	(void)state;
-	attack_beside_victim(&attack);
+	});
 }
 
 static _Noreturn int send_as_subordinates(void *argument)
@@ -174,9 +168,9 @@ static _Noreturn int send_as_subordinates(void *argument)
 	send_random_messages();
 }
 
-static void random_messages_of_subordinates(void **state)
+CASE("random messages of ten subordinate ids of one user")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "random messages of ten subordinate ids of one user",
 		.body = send_as_subordinates,
 		.n_processes = USERS,
@@ -187,10 +181,7 @@ static void random_messages_of_subordinates(void **state)
 		.kept = KEPT,
 		.seconds = seconds,
 		.only_daemon = only_daemon,
-	};
-
-	(void)state;
-	attack_beside_victim(&attack);
+	});
 }
 
 /* --- requests whose answers nobody reads --- */
@@ -211,9 +202,9 @@ static _Noreturn int ask_and_leave(void *argument)
 	}
 }
 
-static void asking_and_leaving(void **state)
+CASE("connecting, asking and leaving before the answer")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "connecting, asking and leaving",
 		.body = ask_and_leave,
 		.n_processes = 2,
@@ -223,10 +214,7 @@ static void asking_and_leaving(void **state)
 		.kept = KEPT,
 		.seconds = seconds,
 		.only_daemon = only_daemon,
-	};
-
-	(void)state;
-	attack_beside_victim(&attack);
+	});
 }
 
 /* --- as many messages as a socket holds, in connections that are refused --- */
@@ -248,9 +236,9 @@ static _Noreturn int stuff_connections(void *argument)
 	}
 }
 
-static void stuffed_connections(void **state)
+CASE("connections full of messages")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "connections full of messages",
 		.body = stuff_connections,
 		.n_processes = 2,
@@ -260,10 +248,7 @@ static void stuffed_connections(void **state)
 		.kept = KEPT,
 		.seconds = seconds,
 		.only_daemon = only_daemon,
-	};
-
-	(void)state;
-	attack_beside_victim(&attack);
+	});
 }
 
 /* The budget is in elapsed time, so it is larger where the same takes longer. */
@@ -287,15 +272,6 @@ static bool follow(const char *argument)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest cases[] = {
-		CASE("random messages of one user", random_messages),
-		CASE("random messages of ten users", random_messages_of_ten),
-		CASE("random messages of ten subordinate ids of one user",
-			random_messages_of_subordinates),
-		CASE("connecting, asking and leaving before the answer", asking_and_leaving),
-		CASE("connections full of messages", stuffed_connections),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
 	struct rlimit limit;
 
 	the_daemon.descriptor_limit = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
@@ -309,5 +285,5 @@ int main(int argc, char *argv[])
 			return 0;
 		}
 	}
-	return attack_run("crowds", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

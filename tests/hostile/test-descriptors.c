@@ -36,26 +36,19 @@ static _Noreturn int take_all_descriptors(void *argument)
 	}
 }
 
-static void taking_all_descriptors(void **state)
+CASE("one user wants all descriptors")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "all of 128 descriptors wanted by one user",
 		.body = take_all_descriptors,
 		.n_processes = 4,
 		.deeds = 4 * DESCRIPTORS,
 		.busy_percent = 50,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("one user wants all descriptors", taking_all_descriptors),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
 	the_daemon.descriptor_limit = DESCRIPTORS;
-	return attack_run("descriptors", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

@@ -30,17 +30,15 @@ static int ring_from_64_threads(void *argument)
 	return 0;
 }
 
-static void ringing_from_64_threads(void **state)
+CASE("64 threads that ring without end")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "64 threads that ring without end",
 		.body = ring_from_64_threads,
 		.n_processes = 1,
 		.deeds = 10000,
 		.busy_percent = 2,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* One after another, so that the reader always waits for the rest of the batch. */
@@ -58,17 +56,15 @@ static int ring_all_in_turn(void *argument)
 	return 0;
 }
 
-static void holding_and_ringing_every_doorbell(void **state)
+CASE("holding every doorbell of a user, and ringing them in turn")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "512 doorbells, rung in turn",
 		.body = ring_all_in_turn,
 		.n_processes = 1,
 		.deeds = CONNECTIONS_MAX,
 		.busy_percent = 2,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Fills a doorbell: an eventfd holds a large number, a pipe many small ones. */
@@ -106,28 +102,18 @@ static int ring_full_doorbells(void *argument)
 	return 0;
 }
 
-static void ringing_full_doorbells(void **state)
+CASE("filling doorbells and making them block")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "64 full doorbells, some of which block",
 		.body = ring_full_doorbells,
 		.n_processes = 1,
 		.deeds = RINGERS,
 		.busy_percent = 5,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("64 threads that ring without end", ringing_from_64_threads),
-		CASE("holding every doorbell of a user, and ringing them in turn",
-			holding_and_ringing_every_doorbell),
-		CASE("filling doorbells and making them block", ringing_full_doorbells),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
-	return attack_run("doorbells", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

@@ -160,30 +160,26 @@ static int wait_into_held_pages(void *argument)
 
 /* --- the cases --- */
 
-static void writing_from_held_pages(void **state)
+CASE("writing to doorbells from a page whose fault is held open")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "doorbells written to from a page whose fault is held open",
 		.body = write_from_held_pages,
 		.n_processes = 1,
 		.begins_as_root = true,
 		.deeds = 1,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
-static void waiting_into_held_pages(void **state)
+CASE("holding the epoll of a doorbell by a page fault, and leaving")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "epolls of a doorbell held by a page fault",
 		.body = wait_into_held_pages,
 		.n_processes = 1,
 		.begins_as_root = true,
 		.deeds = 1,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 static int attack_that_daemon(void *argument)
@@ -213,7 +209,7 @@ static unsigned ms_until_end(pid_t pid)
  * A client's system call may delay the daemon's end, but not for longer than the client lives; and
  * the next daemon serves beside the killed one while the attack goes on.
  */
-static void killed_while_a_fault_is_held(void **state)
+CASE("a daemon killed meanwhile ends at the latest with the client, and the next one serves")
 {
 	struct daemon_process daemon = {};
 	uint64_t deeds = attack_deeds();
@@ -245,17 +241,5 @@ static void killed_while_a_fault_is_held(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("writing to doorbells from a page whose fault is held open",
-			writing_from_held_pages),
-		CASE("holding the epoll of a doorbell by a page fault, and leaving",
-			waiting_into_held_pages),
-		CASE("a daemon killed meanwhile ends at the latest with the client, and the next "
-		     "one "
-		     "serves",
-			killed_while_a_fault_is_held),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
-	return attack_run("faults", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

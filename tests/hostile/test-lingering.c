@@ -116,17 +116,15 @@ static _Noreturn int leave_lingering(void *argument)
 	}
 }
 
-static void lingering(void **state)
+CASE("descriptors that linger")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "descriptors that linger",
 		.body = leave_lingering,
 		.n_processes = 2,
 		.deeds = 200,
 		.busy_percent = 90,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Takes all connections that it may have, and attaches descriptors to those that are refused. */
@@ -138,7 +136,7 @@ static _Noreturn int leave_lingering_over_quota(void *argument)
 	leave_lingering(argument);
 }
 
-static void lingering_over_quota(void **state)
+CASE("descriptors that linger, in connections that are refused")
 {
 	const struct attack attack = {
 		.name = "descriptors that linger, refused",
@@ -194,7 +192,7 @@ static void leave(struct early *early)
 }
 
 /* The socket is systemd's, and no daemon has set yet what it must not take. */
-static void sent_before_the_start(void **state)
+CASE("descriptors sent before the daemon started hold nobody up")
 {
 	struct daemon_process daemon = {};
 	struct early early;
@@ -212,7 +210,7 @@ static void sent_before_the_start(void **state)
 }
 
 /* Some descriptors are in accepted connections, the others in connections that never will be. */
-static void sent_before_the_end(void **state)
+CASE("descriptors sent before the daemon ends do not hold it up")
 {
 	struct daemon_process daemon = {};
 	struct early accepted, waiting;
@@ -233,20 +231,9 @@ static void sent_before_the_end(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest cases[] = {
-		CASE("descriptors that linger", lingering),
-		CASE("descriptors that linger, in connections that are refused",
-			lingering_over_quota),
-		CASE("descriptors sent before the daemon started hold nobody up",
-			sent_before_the_start),
-		CASE("descriptors sent before the daemon ends do not hold it up",
-			sent_before_the_end),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
 	if (argc > 1 && (strcmp(argv[1], "before-6.16") != 0 || !attack_before_6_16())) {
 		puts("1..0 # SKIP cannot set a filter of system calls up");
 		return 0;
 	}
-	return attack_run("lingering", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

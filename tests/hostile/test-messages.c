@@ -57,17 +57,15 @@ static _Noreturn int ask_and_never_read(void *argument)
 		send_to(i, &info, sizeof info.info);
 }
 
-static void never_reading_the_answers(void **state)
+CASE("never reading the answers")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "never reading the answers",
 		.body = ask_and_never_read,
 		.n_processes = 1,
 		.deeds = 1000,
 		.busy_percent = 90,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 static size_t make_nonsense(unsigned kind, char bytes[], size_t most)
@@ -111,17 +109,15 @@ static _Noreturn int send_nonsense(void *argument)
 	}
 }
 
-static void nonsense(void **state)
+CASE("partial, oversized, random and replayed messages")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "partial, oversized, random and replayed messages",
 		.body = send_nonsense,
 		.n_processes = 1,
 		.deeds = 1000,
 		.busy_percent = 90,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Sends @n descriptors with a message; each is the other end of the connection that carries it. */
@@ -167,27 +163,18 @@ static _Noreturn int pass_descriptors(void *argument)
 	}
 }
 
-static void passing_descriptors(void **state)
+CASE("passing descriptors")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "up to 253 descriptors with each message",
 		.body = pass_descriptors,
 		.n_processes = 1,
 		.deeds = 1000,
 		.busy_percent = 90,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("never reading the answers", never_reading_the_answers),
-		CASE("partial, oversized, random and replayed messages", nonsense),
-		CASE("passing descriptors", passing_descriptors),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
-	return attack_run("messages", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

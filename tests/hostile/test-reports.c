@@ -60,16 +60,14 @@ static _Noreturn int ask_on_every_connection(void *argument)
 	}
 }
 
-static void asking_on_every_connection(void **state)
+CASE("asking for reports on every connection, within all limits")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "reports for 512 connections, within the limits",
 		.body = ask_on_every_connection,
 		.n_processes = 1,
 		.deeds = CONNECTIONS_MAX,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 static _Noreturn int keep_reports(void *argument)
@@ -87,17 +85,15 @@ static _Noreturn int keep_reports(void *argument)
 	}
 }
 
-static void keeping_every_report(void **state)
+CASE("keeping every report")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "every report kept",
 		.body = keep_reports,
 		.n_processes = 1,
 		.deeds = KEPT_REPORTS,
 		.busy_percent = 5,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Connects, keeps all that came, and leaves. */
@@ -118,27 +114,17 @@ static int keep_greetings(void *argument)
 	return 0;
 }
 
-static void keeping_every_greeting(void **state)
+CASE("keeping the descriptors of every greeting")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "what came with 4500 greetings kept",
 		.body = keep_greetings,
 		.n_processes = 1,
 		.deeds = KEPT_GREETINGS / 10,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("asking for reports on every connection, within all limits",
-			asking_on_every_connection),
-		CASE("keeping every report", keeping_every_report),
-		CASE("keeping the descriptors of every greeting", keeping_every_greeting),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
-	return attack_run("reports", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

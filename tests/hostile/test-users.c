@@ -44,18 +44,16 @@ static _Noreturn int take_all_places(void *argument)
 		take_place();
 }
 
-static void taking_all_places(void **state)
+CASE("taking all places with subordinate ids")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "all places taken with 400 ids",
 		.body = take_all_places,
 		.n_processes = 1,
 		.begins_as_root = true,
 		.memfds = PLACES,
 		.kept = KEPT_DESCRIPTORS,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* A new user for each read; none of them has spent anything. */
@@ -74,9 +72,9 @@ static _Noreturn int read_as_many(void *argument)
 	}
 }
 
-static void reading_as_many(void **state)
+CASE("reading with one subordinate id after the other")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "reads, each with another of 400 ids",
 		.body = read_as_many,
 		.n_processes = 4,
@@ -84,18 +82,10 @@ static void reading_as_many(void **state)
 		.deeds = 1,
 		.memfds = 2 * SUBORDINATES,
 		.kept = KEPT_DESCRIPTORS,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("taking all places with subordinate ids", taking_all_places),
-		CASE("reading with one subordinate id after the other", reading_as_many),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
-	return attack_run("users", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

@@ -99,16 +99,14 @@ static _Noreturn int watch_own_end(void *argument)
 	}
 }
 
-static void watching_own_end(void **state)
+CASE("a client with a million watchers of its own end of the connection")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "answers to a connection with a million watchers",
 		.body = watch_own_end,
 		.n_processes = 1,
 		.deeds = 1,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 /* Rings, and leaves the last reference of its doorbells to the daemon. */
@@ -139,27 +137,17 @@ static _Noreturn int watch_doorbells(void *argument)
 		ring_and_leave(epolls_that_fit(ROUND_EPOLLS), false);
 }
 
-static void watching_doorbells(void **state)
+CASE("a client with three million watchers of a doorbell that it rings and leaves")
 {
-	const struct attack attack = {
+	attack_beside_victim(&(struct attack){
 		.name = "doorbells with three million watchers, rung and left",
 		.body = watch_doorbells,
 		.n_processes = 1,
 		.deeds = 3,
-	};
-
-	attack_beside_victim(&attack);
+	});
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("a client with a million watchers of its own end of the connection",
-			watching_own_end),
-		CASE("a client with three million watchers of a doorbell that it rings and leaves",
-			watching_doorbells),
-		CASE("the attacks leave nothing in the daemon", nothing_is_left),
-	};
-
-	return attack_run("watchers", cases, sizeof cases / sizeof *cases);
+	return attack_run();
 }

@@ -168,13 +168,13 @@ static int serve(void *argument)
 
 /* --- for the test --- */
 
-void victim_start(struct victim *victim)
+void victim_start(struct victim *victim, unsigned uid)
 {
 	victim->figures = mmap(NULL, sizeof *victim->figures, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(victim->figures != MAP_FAILED);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, victim->ends), 0);
-	victim->pid = start_as(NOBODY, serve, victim);
+	victim->pid = start_as(uid, serve, victim);
 	close_fd(&victim->ends[1]);
 }
 

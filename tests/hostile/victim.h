@@ -17,7 +17,7 @@ struct victim {
 	struct victim_figures *figures; /* of the last measurement; shared */
 };
 
-void victim_start(struct victim *victim);
+void victim_start(struct victim *victim, unsigned uid);
 
 /* Measures some hundred connections and twice as many reads, and more for @seconds at least. Calls
  * @meanwhile now and then. */

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -108,6 +109,7 @@ def enter():
     TMP.chmod(0o1777)
     install()
     overlay("/var/lib")
+    shutil.rmtree(RECORDS, ignore_errors=True)  # what this machine's own jobs left is not seen in here
     RECORDS.mkdir()
     bring_up_network()
 

@@ -45,11 +45,11 @@ def enter():
 class Machine:
     """uncored, the folder of open jobs, and one of records."""
 
-    def __init__(self, config):
+    def __init__(self, config, **more):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="uncored-jobs-"))
         self.folder.chmod(0o755)
         self.records = self.folder / "records"
-        self.uncored = ranks.Uncored(self.folder, config)
+        self.uncored = ranks.Uncored(self.folder, config, **more)
 
     def job(self, *words, status=0, user=0, before=(), stdout=subprocess.PIPE, **more):
         """Runs `uncore job`; before: a program that runs it."""
@@ -81,9 +81,9 @@ class Machine:
 
 
 @contextlib.contextmanager
-def machine(config=""):
+def machine(config="", **more):
     """With no open job."""
-    here = Machine(config)
+    here = Machine(config, **more)
     try:
         yield here
     finally:

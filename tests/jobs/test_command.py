@@ -88,7 +88,7 @@ def users():
 
 
 def names():
-    """An ID that is no plain name is refused, and nothing is written"""
+    """An ID that is not a plain name is refused, and nothing is written"""
     with machine() as here:
         for name in ("../evil", "a/b", "a\nb", ".hidden", ".", "..", "", "x" * 65, "x" * 10240, "1@2", "\x1b[2J",
                      "1 2"):
@@ -106,12 +106,13 @@ def options():
     """Options that are wrong, missing, or of another verb are told; the texts of a batch system do no harm"""
     with machine() as here:
         begin = ("begin", "1", "--uid", "1")
-        for words in ((), ("start", "1"), ("begin", "1"), ("begin", "1", "--uid", "no such user"),
-                      ("begin", "--uid", "1"), (*begin, "2"), (*begin, "--cpus", "x"), (*begin, "--run", "x" * 65),
+        for words in ((), ("start", "1"), ("begin", "1"), ("begin", "--uid", "1"), (*begin, "2"), (*begin, "--cpus", "x"), (*begin, "--run", "x" * 65),
                       (*begin, "--run", "a\nb"), (*begin, "--to", "/tmp"), ("end", "1", "--uid", "1"),
                       ("end", "1", "--nonsense"), ("list", "1"), ("report", "1"),
                       ("report", "1", "--hosts", "n[", "-")):
             tap.check(here.job(*words, status=2).stderr, f"{words}")
+        said = here.job("begin", "1", "--uid", "no such user", status=1).stderr
+        tap.check("has no user no such user" in said, said)
         here.begin("1", "--run", "")
         record = complete(here.end("1", "--exit", "\x1b[2J" + "x" * 10240))
         tap.equal((record["run"], len(record["exit"]), record["exit"][:2]), (None, 63, "?["), "texts")

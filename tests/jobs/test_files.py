@@ -290,10 +290,11 @@ def names():
             (folder / name).write_text(text, encoding="utf-8")
             contains(report("1", folder).stdout, "1 host,")
             (folder / name).unlink()
-        for name in (f"2@{begin}.json", "1@elsewhere.json", "1@20200101T000000.000Z.json", f"1@{begin}0.json",
-                     f"11@{begin}.json", "@.json", f"1@{record['host']}.2.json"):
+        for job, name in (("1", "1@elsewhere.json"), ("1", "1@20200101T000000.000Z.json"), ("1", f"1@{begin}0.json"),
+                          ("1", f"1@{record['host']}.2.json"), ("2", f"2@{begin}.json"), ("11", f"11@{begin}.json")):
             (folder / name).write_text(text, encoding="utf-8")
-            contains(report("1", folder, status=1).stderr, name, "its name is that of another; it is left out")
+            contains(report(job, folder, status=1).stderr, name, "its name is that of another; it is left out")
+            contains(report("1", folder, status=1).stderr, "there is no record of job 1")
             contains(report("1", folder / name).stdout, "1 host,")
             (folder / name).unlink()
         unbegun = here.end("3", "--to", folder)

@@ -10,14 +10,17 @@ platform, machines   the file that must be recognised on each of these machines
 metric               "-": the platform is unsupported, and `why` is its sentence
 socket               "*": all sockets
 cpus                 where boxes are opened, one of each die: "0+2/4+6" is socket 0, socket 1
-terms                PMU=CONFIG, added (+) or subtracted (-). {0..7} makes many PMUs of one, {a,b,..}
-                     gives each of these its own CONFIG. All other words of the event are 0
+terms                PMU=CONFIG or PMU=CONFIG/CONFIG1/CONFIG2, added (+) or subtracted (-). {0..7} makes many PMUs of one,
+                     {a,b,..} gives each of these its own CONFIG. All other words of the event are 0. PMU@2 is
+                     opened on CPU 2 and not on `cpus`
 bytes, channel       of one count, or what else the unit is, maybe a fraction like 64/9; name of the memory channels
 via                  which kind of alternative is taken; "PMU=KIND" where one PMU differs, "KIND,KIND"
                      if its terms do
 quality              uncalibrated, partial, absent; check: counted by the check of the metric
 why                  the sentence of partial, absent and check; "..." at its end stands for anything
 source               where the row is known from
+
+Metrics that a site must enable are enabled where they have rows, and each has rows on one machine at least.
 
 A platform, metric, machine or socket without a row fails, and so does a machine that two files match, and a row that is
 compared with nothing. The machines of standin and simulated have as many CPUs as this computer; the suites that run on
@@ -44,15 +47,25 @@ BY_NAME = {"power9-cumulus"}
 # The confidence where it is not "high": inferred scales and names, sources that disagree, counters that no source has
 # validated.
 LESS_SURE = {
+    "altra": {"dram.read": "medium", "dram.write": "medium"},
     "ampereone": {"dram.read": "low", "dram.write": "low"},
     "cascade-lake": {"pmm.read": "medium", "pmm.write": "medium"},
     "grace": {"dram.read": "medium", "dram.write": "medium"},
     "grand-ridge": {"dram.read": "medium", "dram.write": "medium"},
+    "intel-client": {"dram.write": "medium"},
+    "intel-core-ultra": {"dram.read": "low", "dram.write": "low"},
+    "kunpeng920": {"dram.read": "medium", "dram.write": "medium"},
+    "thunderx2": {"dram.read": "medium", "dram.write": "medium"},
+    "yitian710": {"dram.read": "medium", "dram.write": "medium"},
     "icelake-sp": {"pmm.read": "medium", "pmm.write": "medium", "check.dram.read": "medium",
                    "check.dram.write": "medium"},
     "clearwater-forest": {"dram.read": "medium", "dram.write": "medium"},
     "grace-hopper": {"dram.read": "medium", "dram.write": "medium"},
-    "vera": {"dram.read": "low", "dram.write": "low"},
+    "vera": dict.fromkeys(("dram.read", "dram.write", "remote.in.read", "remote.in.write", "remote.out.read",
+                           "remote.out.write", "pcie.read", "pcie.write"), "low"),
+    "zen4": {"link.out": "low"},
+    "zen5": {"link.in": "low", "link.out": "low"},
+    "zen5-nps": {"dram.read": "medium", "dram.write": "medium", "link.in": "low", "link.out": "low"},
     "zen6": {"dram.read": "medium", "dram.write": "medium"},
     "knl-cache": {"hbm.read": "medium", "hbm.write": "medium"},
     "power10": {"dram.read": "medium", "dram.write": "medium", "check.dram.read": "low",
@@ -69,9 +82,11 @@ LESS_SURE = {
 SOURCE = re.compile(r"linux|perfmon|likwid|ima-catalog|perf pmu-events|libpfm4|EAR|occ|inferred")
 # Firmware may stop these (OCC's 24x7 engine), so a clock watches them: (event, most ms between steps).
 CLOCKS = {"power9": ("sysfs:PM_MBA{n}_CLK_CYC", "20"),
-          "power9-cumulus": ("sysfs:PM_CEN{n}_PORT0_DRAM_CLK_CYC", "20")}
+          "power9-cumulus": ("sysfs:PM_CEN{n}_PORT0_DRAM_CLK_CYC", "20"),
+          # Others may stop these (linux-6.12 drivers/perf/alibaba_uncore_drw_pmu.c, ali_drw_pmu_stop).
+          "yitian710": ("sysfs:cycle | raw:event=0x80", "10")}
 # These saturate (linux-6.12 arch/x86/events/amd/uncore.c:920): 2^47 transfers at 6e8 a second are 65 h.
-SWEEPS = {"zen4": "36000", "zen5": "36000", "zen6": "36000"}
+SWEEPS = {"zen4": "36000", "zen5": "36000", "zen5-nps": "36000", "zen6": "36000"}
 
 # Where a range of models ends: (vendor, family, model, stepping) and the file, None for no file. AMD:
 # linux-6.12 arch/x86/kernel/cpu/amd.c and tools/perf/pmu-events/arch/x86/mapfile.csv.
@@ -82,7 +97,13 @@ BORDERS = [
     ((INTEL, 6, 0x56, 2), "broadwell-ep"), ((INTEL, 6, 0x6a, 6), "icelake-sp"),
     ((INTEL, 6, 0x6c, 1), "icelake-sp"), ((INTEL, 6, 0x85, 0), "knl-cache"),
     ((INTEL, 6, 0xcf, 2), "sapphire-rapids"), ((INTEL, 6, 0xae, 1), "granite-rapids"),
-    ((INTEL, 6, 0x2d, 7), None), ((INTEL, 15, 0x55, 4), None),
+    ((INTEL, 6, 0x2a, 7), "intel-client-old"), ((INTEL, 6, 0xa7, 1), "intel-client-old"),
+    ((INTEL, 6, 0x7e, 5), "intel-client-old"), ((INTEL, 6, 0x8c, 1), "intel-client"),
+    ((INTEL, 6, 0xbe, 0), "intel-client"), ((INTEL, 6, 0xbf, 2), "intel-client"),
+    ((INTEL, 6, 0xaa, 4), "intel-core-ultra"), ((INTEL, 6, 0xb5, 0), "intel-core-ultra"),
+    ((INTEL, 6, 0xcc, 1), "intel-core-ultra"), ((INTEL, 6, 0x9d, 0), None),
+    ((INTEL, 6, 0x2d, 7), "sandybridge-ep"), ((INTEL, 6, 0x3e, 4), "sandybridge-ep"),
+    ((INTEL, 6, 0x2e, 6), None), ((INTEL, 15, 0x55, 4), None),
     ((AMD, 0x17, 0x2f, 0), None), ((AMD, 0x17, 0x30, 0), "zen2"), ((AMD, 0x17, 0x4f, 0), "zen2"),
     ((AMD, 0x17, 0x50, 0), None), ((AMD, 0x17, 0x60, 0), "zen2"), ((AMD, 0x17, 0x7f, 0), "zen2"),
     ((AMD, 0x17, 0x80, 0), None), ((AMD, 0x17, 0x8f, 0), None), ((AMD, 0x17, 0x90, 0), "zen2"),
@@ -98,7 +119,8 @@ BORDERS = [
     ((AMD, 0x1a, 0x60, 0), "zen5"), ((AMD, 0x1a, 0x7f, 0), "zen5"), ((AMD, 0x1a, 0x80, 0), "zen6"),
     ((AMD, 0x1a, 0xaf, 0), "zen6"), ((AMD, 0x1a, 0xb0, 0), None), ((AMD, 0x1a, 0xc0, 0), "zen6"),
     ((AMD, 0x1a, 0xcf, 0), "zen6"), ((AMD, 0x1a, 0xd0, 0), "zen5"), ((AMD, 0x1a, 0xd7, 0), "zen5"),
-    ((AMD, 0x1a, 0xd8, 0), None), ((INTEL, 6, 0xdd, 0), "clearwater-forest"),
+    ((AMD, 0x1a, 0xd8, 0), "zen6"), ((AMD, 0x1a, 0xef, 0), "zen6"), ((AMD, 0x1a, 0xf0, 0), None),
+    ((INTEL, 6, 0xdd, 0), "clearwater-forest"),
 ]
 
 # Files of a tree that become FIFOs, one at a time.
@@ -146,16 +168,18 @@ def spread(text, count):
 
 
 def expand_terms(terms, worth):
-    """[(pmu, (config, config1), bytes, subtracted)] of a whole column; bytes of each or all terms."""
+    """[(pmu, cpus, (config, config1, config2), bytes, subtracted)] of a whole column; cpus "": those of the row; bytes of
+    each or all terms."""
     found = []
     terms = re.findall(r"(^|\+ |- )(\S+)", terms)
     worth = worth.split()
     for (sign, term), count in zip(terms, worth if len(worth) > 1 else worth * len(terms)):
         names, configs = term.split("=")
+        names, _, cpu = names.partition("@")
         pmus = spread(names, 0)
         for pmu, config in zip(pmus, spread(configs, len(pmus))):
             words = [int(word, 16) for word in config.split("/")]
-            found.append((pmu, (words[0], sum(words[1:])), count, sign == "- "))
+            found.append((pmu, cpu, tuple((words + [0, 0])[:3]), count, sign == "- "))
     return found
 
 
@@ -190,6 +214,10 @@ def metrics_of(platform):
     return [name for name in platform if name != "platform" and "/" not in name]
 
 
+def opt_in(platform):
+    return [name for name in metrics_of(platform) if platform[name].get("opt_in") == "yes"]
+
+
 def numbers(text):
     found = set()
     for word in text.split():
@@ -200,7 +228,7 @@ def numbers(text):
 
 def may_both_match(one, other):
     """Is there a machine that both patterns fit? Globs of cpu both fit if one is the other's beginning."""
-    lists = ("family", "model", "stepping", "implementer", "part", "cpuless_gib")
+    lists = ("family", "model", "stepping", "implementer", "part", "cpuless_gib", "nodes_per_socket")
     if not any(key in one and key in other for key in ("vendor", "cpu", "implementer")):
         return False
     for key in ("vendor", "cpuless_node"):
@@ -238,11 +266,12 @@ def check_metrics(platforms):
             keys = platform[metric]
             if "absent" in keys:
                 check(re.match(r"[A-Z].*\.$", keys["absent"]),
-                      f"{name}.conf [{metric}]: \"{keys['absent']}\" is no sentence")
+                      f"{name}.conf [{metric}]: \"{keys['absent']}\" is not a sentence")
                 continue
             if name in STANDINS:
                 continue
-            sure = LESS_SURE.get(name, {}).get(metric, "high")
+            usual = "medium" if metric.startswith(("remote.", "link.", "pcie.")) else "high"
+            sure = LESS_SURE.get(name, {}).get(metric, usual)
             check(keys["confidence"] == sure, f"{name}.conf [{metric}]: confidence is not {sure}")
             check(SOURCE.search(keys["source"]), f"{name}.conf [{metric}] names no known source")
             clock = CLOCKS.get(name) if not metric.startswith("check.") else None
@@ -259,43 +288,40 @@ class Uncored:
     def __init__(self, binary, platforms):
         self.binary, self.platforms = binary, platforms
 
-    def run(self, root, platform, *options):
+    def run(self, root, platform, enabled, *options):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as config:
             if platform in BY_NAME:
                 config.write(f"[platform]\nname = {platform}\n")
-                config.flush()
+            config.write(f"[metrics]\nenable = {' '.join(enabled)}\n")
+            config.flush()
             return subprocess.run([self.binary, "--check", "--config", config.name, "--platforms",
                                    self.platforms, "--root", root, *options], text=True,
                                   capture_output=True, timeout=20, check=False)
 
-    def plan(self, root, platform=None):
-        """The plan as JSON, with the reasons that only the text tells: {socket: {metric: reason}}."""
-        result = self.run(root, platform, "--json")
-        if result.returncode:
+    def plan(self, root, platform=None, enabled=()):
+        """The plan as JSON, and the reasons why a metric is not whole: {socket: {metric: reason}}."""
+        result = self.run(root, platform, enabled, "--json")
+        if not result.stdout:
+            check(result.returncode in (1, 3), f"no plan, and status {result.returncode}")
             return None, result.stderr
         plan = json.loads(result.stdout)
-        plan["partial"], socket = {}, -1
-        for line in self.run(root, platform).stdout.splitlines():
-            begins = re.match(r"Socket (\d+) ", line)
-            reason = re.match(r"  (\S+) is (?!absent)[^:]*: (.*)", line)
-            if begins:
-                socket = int(begins[1])
-                plan["partial"][socket] = {}
-            elif reason:
-                plan["partial"][socket][reason[1]] = reason[2]
+        check(result.returncode == (0 if plan["serves"] else 3), f"status {result.returncode} with {plan['serves']}")
+        plan["partial"] = {socket["socket"]: {} for socket in plan["sockets"]}
+        for served in plan["serves"]:
+            check(0 < served["boxes"] <= served["expected"], f"boxes of {served}")
+            if "why" in served:
+                plan["partial"][served["socket"]][served["metric"]] = served["why"]
         return plan, result.stderr
 
 
 def events_of(plan, socket, metric):
-    """[(pmu, cpu, (config, config1), bytes, subtracted)] and {pmu: kinds}; config2 must be 0."""
+    """[(pmu, cpu, (config, config1, config2), bytes, subtracted)] and {pmu: kinds}."""
     events, kinds = [], {}
     for box in plan["sockets"][socket]["boxes"]:
         for event in box["events"]:
             if event["metric"] != metric:
                 continue
-            check("config2" not in event,
-                  f"{plan['platform']} {metric}: {box['pmu']} has a third config word")
-            words = (int(event["config"], 16), int(event["config1"], 16))
+            words = tuple(int(event.get(word, "0"), 16) for word in ("config", "config1", "config2"))
             events.append((box["pmu"], box["cpu"], words, str(event.get("scale", event.get("bytes"))),
                            event.get("subtract", False)))
             kinds.setdefault(box["pmu"], set()).add(event["via"].partition(":")[0])
@@ -313,10 +339,10 @@ def absent_because(plan, socket, metric):
 
 
 def wanted_events(row, socket):
-    cpus = row["cpus"].split("/")[socket].split("+")
+    cpus = row["cpus"].split("/")[socket]
     return sorted((pmu, int(cpu), words, count, subtracted)
-                  for pmu, words, count, subtracted in expand_terms(row["terms"], row["bytes"])
-                  for cpu in cpus)
+                  for pmu, own, words, count, subtracted in expand_terms(row["terms"], row["bytes"])
+                  for cpu in (own or cpus).split("+"))
 
 
 def compare_reasons(where, row, plan, socket, metric):
@@ -376,7 +402,8 @@ def check_checks(where, plan, socket, metrics):
 
 
 def check_machine(uncored, root, name, platform, rows, platforms):
-    plan, errors = uncored.plan(root, platform)
+    asleep = set(opt_in(platforms[platform])) - {row["metric"] for row in rows}
+    plan, errors = uncored.plan(root, platform, set(opt_in(platforms[platform])) - asleep)
     if not check(plan, f"{name}: uncored says {errors.strip()}"):
         return
     check(plan["platform"] == platform, f"{name} is {plan['platform']}, not {platform}")
@@ -391,7 +418,7 @@ def check_machine(uncored, root, name, platform, rows, platforms):
             found[row["metric"]] = row
             if check(row["metric"] in known, f"{where}: {platform}.conf has no such metric"):
                 compare(where, row, plan, socket, row["metric"], platforms[platform][row["metric"]])
-        for metric in set(known) - set(found):
+        for metric in set(known) - set(found) - asleep:
             check(False, f"events.csv has no row for {name}, socket {socket}, {metric}")
         check_checks(f"{name}, socket {socket}", plan, socket, found)
 
@@ -469,6 +496,9 @@ def main():
     check_fifos(uncored, trees)
     for platform in set(platforms) - {row["platform"] for row in rows} - set(STANDINS):
         check(False, f"events.csv has no row for {platform}.conf")
+    for name, platform in platforms.items():
+        for metric in set(opt_in(platform)) - {row["metric"] for row in rows if row["platform"] == name}:
+            check(False, f"events.csv has no row for {metric} of {name}.conf")
     for row in rows:
         check(row["used"], f"events.csv:{row['line']}: no machine was compared with this row")
         for name in set(row["machines"]) - set(names):

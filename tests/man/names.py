@@ -35,6 +35,17 @@ def commands(source):
     return {command for command, rest in tables if "OPTION_ROWS" in rest}
 
 
+def subcommands(source):
+    """The subcommands without a page of their own: man(1) finds uncore(1) by a link for each."""
+    names = {"uncore-" + name for name in re.findall(r'\.command = "uncore ([a-z]+)"', source)}
+    return {name for name in names if not page(name + ".1")}
+
+
+def links(source):
+    """The links to uncore(1) that the build makes."""
+    return set(re.findall(r"'([^']+)'", re.search(r"'uncore\.1': \[(.*?)\]", source, re.DOTALL)[1]))
+
+
 def keys(text, prefix=""):
     """Keys of an INI file, in lines that begin with the pattern."""
     return set(re.findall(rf"^{prefix}([a-z_]+) *=", text, re.MULTILINE))
@@ -61,13 +72,15 @@ def complaints():
     for name in sorted(options(pages) - rows(tables) - {"help"}):
         yield f"a page documents --{name}, which no table has."
     yield from compare("the pages together", set(re.findall(r"^@options (.*)$", pages, re.MULTILINE)), commands(tables), "the tables")
+    for name in sorted(links(text_of("man/meson.build")) ^ subcommands(tables)):
+        yield f"{name} is in one of man/meson.build's links to uncore(1) and the tables of commands, and not in the other."
     for name in sorted(keys(text_of("conf/uncored.conf"), "#? ?")):
         if name not in page("uncored.conf.5"):
             yield f"conf/uncored.conf has {name}, which uncored.conf(5) does not document."
     for name in sorted(keys(text_of("conf/platforms/*.conf"))):
         if not re.search(rf"\b{name}\b", page("uncore-platform.5")):
             yield f"conf/platforms/ uses {name}, which uncore-platform(5) does not document."
-    written = text_of("client/report/json.c", "client/records/join-json.c", "client/command/job/*.c")
+    written = text_of("client/report/json.c", "client/report/record.c", "client/records/join-json.c", "client/command/job/*.c")
     for name in sorted(json_members(written)):
         if not re.search(rf"\*{name}\*", page("uncore-report.5")):
             yield f"uncore writes a member {name}, which uncore-report(5) does not document."

@@ -233,9 +233,11 @@ def try_get(port, path):
 
 
 def all_metrics_platform(folder):
-    """A folder with a stand-in platform that has every metric of all platforms."""
+    """A folder with a stand-in platform that has every metric of all platforms that a site need not enable."""
     names = {name for path in (SOURCE / "conf/platforms").glob("*.conf")
-             for name in re.findall(r"^\[([a-z.]+)\]$", path.read_text(encoding="utf-8"), re.MULTILINE)} - {"platform"}
+             for name, keys in re.findall(r"^\[([a-z.]+)\]\n([^\[]*(?:\[0-9[^\[]*)*)", path.read_text(encoding="utf-8"),
+                                          re.MULTILINE)
+             if "opt_in = yes" not in keys} - {"platform"}
     sections = [f"[{name}]\npmu = uncore_standin_0\nevent = raw:event=0x0\nbytes = 1\n"
                 + ("unit = ns\n" if name == "clock" else "")
                 + ("channel = standin\n" if name in ("dram.read", "hbm.read") else "")

@@ -42,7 +42,7 @@ static void begin(struct daemon_process *daemon, bool keeps, struct scrape *ret)
 	assert_true(ret->bytes >= PAGES * UINT64_C(4096));
 }
 
-static void with_a_store_the_counters_go_on(void **state)
+CASE("with a store the counters go on")
 {
 	struct daemon_process daemon = { .pid = 0 };
 	struct scrape before, after;
@@ -57,7 +57,7 @@ static void with_a_store_the_counters_go_on(void **state)
 	daemon_stop(&daemon);
 }
 
-static void without_a_store_they_begin_at_zero_with_another_generation(void **state)
+CASE("without a store they begin at zero, with another generation")
 {
 	struct daemon_process daemon = { .pid = 0 };
 	struct scrape before, after;
@@ -76,13 +76,5 @@ static void without_a_store_they_begin_at_zero_with_another_generation(void **st
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("with a store the counters go on", with_a_store_the_counters_go_on),
-		CASE("without a store they begin at zero, with another generation",
-			without_a_store_they_begin_at_zero_with_another_generation),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("restarts", cases, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

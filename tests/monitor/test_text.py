@@ -100,7 +100,7 @@ class Text(Case):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_absent(self):
-        """a metric that the machine does not have is no series, and a comment says why"""
+        """a metric that the machine does not have is not a series, and a comment says why"""
         self.node.start_uncored()
         text = self.node.export()
         self.assertNotIn("hbm", "".join(names_of(text)))

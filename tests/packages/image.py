@@ -13,14 +13,14 @@ import tap
 from debs import SOURCE, Built, run
 
 PACKAGES = ("uncored", "uncore-tools", "libuncore0")
-NEEDED = "systemd-sysv,libhwloc15,libjson-c5"
+NEEDED = "systemd-sysv,libhwloc15"
 SOURCES = "set -e; cd $0; for part in common apt; do . tests/dev/$part.sh; done; apt_sources"
 LESS = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("man", "doc", "locale")]
 USERS = ("uncored", "uncore-export")
 JOBS, SPOOL = "/var/lib/uncored-jobs", "/var/spool/uncored-jobs"
 # What an installation writes beside the packages' files and what dpkg and systemd keep about them.
 WRITTEN = {
-    "/etc/systemd/system/sockets.target.wants/uncored.socket", JOBS, SPOOL,
+    "/etc/systemd/system/sockets.target.wants/uncored.socket", "/etc/apparmor.d/local/usr.sbin.uncored", JOBS, SPOOL,
     *(f"/etc/{name}{old}" for name in ("passwd", "group", "shadow", "gshadow") for old in ("", "-")),
 }
 BOOKS = ("/var/lib/dpkg", "/var/lib/systemd", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/.pwd.lock")

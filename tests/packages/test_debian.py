@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's packages of a clean copy of the tree: built, looked at, installed and used. Prints TAP."""
+"""Debian's packages of a clean copy of the tree: built, looked at, installed, used, and built again. Prints TAP."""
 import fnmatch
 import os
 import pathlib
@@ -10,7 +10,7 @@ import tempfile
 import image
 import overlay
 import tap
-from debs import SOURCE, Built, run
+from debs import SOURCE, Built, build, run
 
 DOC = [f"/usr/share/doc/{{}}/{name}" for name in ("changelog.gz", "changelog.Debian.gz", "copyright")]
 LINTIAN = "/usr/share/lintian/overrides/{}"
@@ -32,28 +32,44 @@ CONTENTS = {
         MAN + "5/uncore-platform.5.gz", MAN + "5/uncored.conf.5.gz", MAN + "7/uncored-jobs.7.gz",
         MAN + "7/uncored-security.7.gz", MAN + "8/uncored.8.gz", "/usr/share/uncored/platforms/*.conf",
         "/usr/share/uncored/slurm/epilog", "/usr/share/uncored/slurm/prolog",
-        "/usr/share/uncored/uncored-paranoid.conf", *completions("uncored"), LINTIAN],
+        "/usr/share/uncored/uncored-bpf.conf", "/usr/share/uncored/uncored-paranoid.conf",
+        "/etc/apparmor.d/usr.sbin.uncored", "/usr/share/doc/uncored/NEWS.Debian.gz",
+        "/usr/share/doc/uncored/examples/kubernetes/uncored.yaml", *completions("uncored"), LINTIAN],
     "uncore-tools": [
         UNIT + "uncore-export-http.socket", UNIT + "uncore-export-http.service",
         UNIT + "uncore-export-textfile.service", UNIT + "uncore-export-textfile.timer", "/usr/bin/uncore",
-        "/usr/lib/sysusers.d/uncore-export.conf", MAN + "1/uncore.1.gz", MAN + "1/uncore-export.1.gz",
+        "/usr/lib/sysusers.d/uncore-export.conf", MAN + "1/uncore.1.gz", MAN + "1/uncore-*.1.gz",
         MAN + "5/uncore-report.5.gz", MAN + "7/uncore-numbers.7.gz", "/usr/share/uncored/grafana/*.json",
-        "/usr/share/uncored/prometheus/*.yml", *completions("uncore"), LINTIAN],
+        "/usr/share/uncored/prometheus/*.yml", "/usr/share/doc/uncore-tools/README.md*",
+        "/usr/share/doc/uncore-tools/doc/*.md*", "/usr/share/doc/uncore-tools/doc/pictures/*",
+        *completions("uncore"), LINTIAN],
+    "uncored-selinux": ["/usr/share/selinux/default/uncored.pp", "/usr/share/selinux/devel/include/services/uncored.if"],
     "libuncore0": ["/usr/lib/*/libuncore.so.0", "/usr/lib/*/libuncore.so.0.1.0"],
     "libuncore-dev": [
-        "/usr/include/uncore.h", "/usr/lib/*/libuncore.a", "/usr/lib/*/libuncore.so",
-        "/usr/lib/*/pkgconfig/libuncore.pc", MAN + "3/libuncore.3.gz"],
+        "/usr/include/uncore.h", "/usr/include/uncore.hpp", "/usr/lib/*/libuncore.a", "/usr/lib/*/libuncore.so",
+        "/usr/lib/*/cmake/uncore/uncore-config.cmake", "/usr/lib/*/cmake/uncore/uncore-config-version.cmake",
+        "/usr/lib/*/pkgconfig/libuncore.pc", "/usr/share/libuncore/uncore.f90", MAN + "3/libuncore.3.gz",
+        MAN + "3/uncore-fortran.3.gz", MAN + "3/uncore.hpp.3.gz", MAN + "3/uncore_*.3.gz"],
+    "uncore-markers": [
+        "/usr/lib/*/uncore/libuncore-*.so", "/usr/lib/*/uncore/libuncore_plugin.so",
+        "/usr/lib/*/uncore/libuncore_async_plugin.so", MAN + "7/uncore-markers.7.gz", MAN + "7/uncore-scorep.7.gz"],
+    "python3-uncore": [
+        "/usr/lib/python3/dist-packages/uncore/*.py", "/usr/lib/python3/dist-packages/uncore/py.typed",
+        MAN + "3/uncore-python.3.gz"],
     "pcp-pmda-uncore": [
         "/etc/pcp/*/uncore", "/etc/pcp/pmieconf/uncore/*", "/etc/pcp/pmlogconf/uncore/*", "/etc/pcp/pmrep/uncore.conf",
-        "/usr/lib/pcp/pmdas/uncore/*", "/usr/lib/sysusers.d/pmdauncore.conf", MAN + "1/pmdauncore.1.gz", "/var/lib/pcp/config/*/uncore/*",
-        "/var/lib/pcp/pmdas/uncore/*", LINTIAN],
+        "/usr/lib/pcp/pmdas/uncore/*", "/usr/lib/sysusers.d/pmdauncore.conf", MAN + "1/pmdauncore.1.gz",
+        "/var/lib/pcp/config/*/uncore/*", "/var/lib/pcp/pmdas/uncore/*", LINTIAN],
 }
+# What uncored-selinux depends on, and the machine need not have.
+SELINUX = "policycoreutils,selinux-policy-default,selinux-policy-mls"
 USERS = ("uncored", "uncore-export", "pmdauncore")
 ENABLED = "/etc/systemd/system/sockets.target.wants/uncored.socket"
 RECORD = "/var/lib/uncored-jobs/1@host.json"
 WAITING = "/var/spool/uncored-jobs/waiting"
 # What the exporter and `uncore validate --keep` write.
 EXPORTED, KEPT = "/run/uncore-export/uncore.prom", "/var/lib/uncored/validated.json"
+COMPARED = (".deb", ".dsc", ".gz", ".xz")  # of what a build makes
 
 
 class Packages(Built):
@@ -72,6 +88,24 @@ class Packages(Built):
             strangers = [name for name in files if not any(fnmatch.fnmatch(name, pattern) for pattern in wanted)]
             missing = [pattern for pattern in wanted if not fnmatch.filter(files, pattern)]
             tap.equal((strangers, missing), ([], []), f"{package}: strangers, missing")
+
+    def test_run_paths(self):
+        """Nothing has a run path"""
+        with tempfile.TemporaryDirectory() as folder:
+            for package in CONTENTS:
+                run("dpkg-deb", "--extract", self.deb(package), folder)
+            binaries = [path for path in pathlib.Path(folder).rglob("*") if path.is_file() and not path.is_symlink() and
+                        path.read_bytes()[:4] == b"\x7fELF"]
+            found = [path.name for path in binaries if re.search(r"\((RPATH|RUNPATH)\)", run("readelf", "-d", path))]
+        tap.equal((found, len(binaries) > 4), ([], True), "those with one, and enough binaries")
+
+    def test_apparmor(self):
+        """apparmor_parser takes the profile, and it only complains"""
+        if not shutil.which("apparmor_parser"):
+            raise tap.Skip("apparmor_parser is not installed: ./dev setup --tests")
+        profile = SOURCE / "packaging/apparmor/usr.sbin.uncored"
+        run("apparmor_parser", "--skip-kernel-load", "--skip-cache", profile)
+        tap.check("flags=(complain)" in profile.read_text(encoding="ascii"), "it does not say complain")
 
     def test_library(self):
         """The library needs the C library only"""
@@ -112,7 +146,8 @@ class Installed(Built):
             cls.machine.close()
 
     def install(self, *packages):
-        self.machine.run("dpkg", "--install", *(f"/tmp/debs/{self.deb(package).name}" for package in packages))
+        debs = (f"/tmp/debs/{self.deb(package).name}" for package in packages)
+        self.machine.run("dpkg", f"--ignore-depends={SELINUX}", "--install", *debs)
 
     def test_a_install(self):
         """An installation makes the users, enables the socket and nothing else, and all files are there"""
@@ -149,7 +184,7 @@ class Installed(Built):
         before = agents.read_text(encoding="ascii")
         agents.write_text(before.replace("\n[", "uncore\t470\tpipe\tbinary\t/nowhere\n\n[", 1), encoding="ascii")
         for name in (EXPORTED, KEPT):
-            self.machine.path(name).parent.mkdir()
+            self.machine.path(name).parent.mkdir(exist_ok=True)
             self.machine.path(name).touch()
         self.machine.run("dpkg", "--remove", *CONTENTS)
         stopped = sorted(name for line in self.machine.asked() for name in line.removeprefix("stop ").split())
@@ -170,13 +205,24 @@ class Installed(Built):
         tap.equal(left, {RECORD, os.path.dirname(RECORD)}, "left")
 
 
+class Again(Built):
+    def test_again(self):
+        """In another folder, time zone, locale and umask the same bytes come out"""
+        with tempfile.TemporaryDirectory(prefix="uncored-again-and-elsewhere-") as folder:
+            build(folder, umask=0o027, TZ="Pacific/Kiritimati", LC_ALL="C", HOME="/nonexistent")
+            files = [path for path in sorted(self.folder.iterdir()) if path.suffix in COMPARED]
+            tap.check({path.suffix for path in files} == set(COMPARED), f"built: {files}")
+            for path in files:
+                run("cmp", path, pathlib.Path(folder) / path.name)
+
+
 def main():
     for program in ("dh", "lintian"):
         if not shutil.which(program):
-            tap.skip_all(f"{program} is not installed: ./dev setup")
+            tap.skip_all(f"{program} is not installed: ./dev setup --tests")
     overlay.enter()
     try:
-        tap.run([Packages, Installed, image.Image])
+        tap.run([Packages, Installed, image.Image, Again])
     finally:
         Built.remove()
 

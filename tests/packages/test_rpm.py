@@ -13,14 +13,15 @@ import tap
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 MACROS = SOURCE / "tests/packages/rpm-macros"
 SECONDS = 600
-CLIENT = {"libuncore-devel", "uncore-tools"}
+CLIENT = {"libuncore-devel", "uncore-markers", "uncore-tools"}
 COMMON = CLIENT | {"uncored", "pcp-pmda-uncore"}
+RED_HAT = COMMON | {"libuncore", "python3-uncore"}
 # For each system: files of stand-ins, packages, the folder of the daemon, programs that scriptlets call.
 SYSTEMS = {
     "EL 8": (["redhat", "el8"], CLIENT | {"libuncore"}, None, set()),
-    "EL 9": (["redhat", "el9"], COMMON | {"libuncore"}, "/usr/sbin", {"useradd", "systemctl"}),
-    "EL 10": (["redhat", "el10"], COMMON | {"libuncore"}, "/usr/sbin", {"systemctl"}),
-    "Fedora": (["redhat", "fedora"], COMMON | {"libuncore"}, "/usr/bin", {"systemctl"}),
+    "EL 9": (["redhat", "el9"], RED_HAT, "/usr/sbin", {"useradd", "systemctl"}),
+    "EL 10": (["redhat", "el10"], RED_HAT, "/usr/sbin", {"systemctl"}),
+    "Fedora": (["redhat", "fedora"], RED_HAT, "/usr/bin", {"systemctl"}),
     "SLE 15": (["sle15"], COMMON | {"libuncore0"}, "/usr/sbin", {"useradd", "systemctl", "systemd-tmpfiles"}),
 }
 
@@ -64,7 +65,7 @@ def check_daemon(path, folder, programs):
     tap.check(f"{folder}/uncored" in files, f"{files}")
     unit = run("sh", "-c", 'rpm2cpio "$0" | cpio --extract --quiet --to-stdout "*/uncored.service"', path)
     tap.check(f"\nExecStart={folder}/uncored\n" in unit, f"{unit}")
-    tap.check("/etc/uncored/uncored.conf" in query(path, "--configfiles"), "uncored.conf is no configuration file")
+    tap.check("/etc/uncored/uncored.conf" in query(path, "--configfiles"), "uncored.conf is not a configuration file")
     scripts = query(path, "--scripts")
     tap.equal(set(re.findall(r"useradd|systemctl|systemd-tmpfiles", scripts)), programs, f"{scripts}programs")
     makers = {"shadow-utils", "group(root)"} & set(query(path, "--requires").split())
@@ -106,7 +107,7 @@ def builds(topdir, system):
 def main():
     for program in ("rpmbuild", "rpm2cpio", "cpio", "xz"):
         if not shutil.which(program):
-            tap.skip_all(f"{program} is not installed: ./dev setup")
+            tap.skip_all(f"{program} is not installed: ./dev setup --tests")
     with tempfile.TemporaryDirectory(prefix="uncored-rpm-") as folder:
         topdir = Topdir(folder)
         tap.run_functions([(f"The spec of {system} has all files, its own names and scriptlets",

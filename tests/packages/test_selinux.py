@@ -56,13 +56,13 @@ class Module(unittest.TestCase):
     def test_lint(self):
         """selint has no complaint"""
         if not shutil.which("selint"):
-            raise tap.Skip("selint is not installed: ./dev setup")
+            raise tap.Skip("selint is not installed: ./dev setup --tests")
         self.run_there("selint", "--fail", "--disable", FALSE, "--recursive", ".")
 
 
 def main():
     if not REFERENCE.exists():
-        tap.skip_all("there is no reference policy: ./dev setup")
+        tap.skip_all("there is no reference policy: ./dev setup --tests")
     tap.run([Module])
 
 

@@ -35,6 +35,7 @@ class Row:
     tolerance: float      # share; each experiment says why
     published: str = ""
     parts: dict = dataclasses.field(default_factory=dict)  # {"read": Pair, ...}, checked as well
+    evaded: float = 0     # the share of write-allocates that is put in: of such a row the answer is known before
 
     def failures(self):
         pairs = {self.quantity: self.figure, **self.parts}
@@ -64,12 +65,13 @@ def _ratio(pair):
     return "-" if pair.ratio is None or pair.upper not in (None, pair.model) else f"{pair.ratio:.3f}"
 
 
-HEAD = ("case", "quantity", "model", "simulated", "ratio", "published", "")
+HEAD = ("case", "quantity", "model", "simulated", "ratio", "put in", "published", "")
 
 
 def _cells(row):
     figure, failures = row.figure, row.failures()
-    return (row.case, row.quantity, _model(figure), _number(figure.simulated), _ratio(figure), row.published,
+    return (row.case, row.quantity, _model(figure), _number(figure.simulated), _ratio(figure),
+            f"{round(100 * row.evaded)} %" if row.evaded else "", row.published,
             f"FAILED: {', '.join(failures)}" if failures else "")
 
 
@@ -78,21 +80,21 @@ def print_rows(rows):
     lines = [HEAD, *map(_cells, rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
     for line in lines:
-        texts = [text.rjust(width) if 2 <= i <= 4 else text.ljust(width)
+        texts = [text.rjust(width) if 2 <= i <= 5 else text.ljust(width)
                  for i, (text, width) in enumerate(zip(line, widths))]
         print("  " + "  ".join(texts).rstrip())
 
 
 PARTS = ("read", "written", "claimed")
 COLUMNS = ["experiment", "case", "quantity", "model", "model_upper", "simulated", "ratio", "tolerance",
-           "published", *(f"{part}_{side}" for part in PARTS for side in ("model", "simulated")), "verdict"]
+           "evaded_put_in", "published", *(f"{part}_{side}" for part in PARTS for side in ("model", "simulated")), "verdict"]
 
 
 def csv_line(experiment, row):
     figure = row.figure
     line = {"experiment": experiment, "case": row.case, "quantity": row.quantity, "model": figure.model,
             "model_upper": figure.upper, "simulated": figure.simulated, "ratio": figure.ratio,
-            "tolerance": row.tolerance, "published": row.published,
+            "tolerance": row.tolerance, "evaded_put_in": row.evaded, "published": row.published,
             "verdict": "failed: " + " ".join(row.failures()) if row.failures() else "as the model"}
     for part, pair in row.parts.items():
         line[f"{part}_model"], line[f"{part}_simulated"] = pair.model, pair.simulated

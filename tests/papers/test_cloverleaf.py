@@ -47,7 +47,7 @@ def circles():
 def no_checkout():
     """A folder without kernels is refused"""
     with tempfile.TemporaryDirectory() as folder:
-        refused("no checkout of CloverLeaf", build.build, folder, measure.SHIM, folder)
+        refused("is not a checkout of CloverLeaf", build.build, folder, measure.SHIM, folder)
 
 
 def decks():
@@ -70,11 +70,14 @@ def steps():
 
 
 def stand_in():
-    """A program of CloverLeaf's shape moves what its loops do"""
+    """A program of CloverLeaf's shape, with kernels in a folder and a module report, moves what its loops do"""
     given = argparse.Namespace(uncored=False, cells=300, steps=2, ranks=1)
     with tempfile.TemporaryDirectory(prefix="uncored-standin.") as folder:
+        kernels = pathlib.Path(folder, "kernels")
+        kernels.mkdir()
         for path in [*(HERE / "cloverleaf/standin").iterdir(), HERE / "loops/loop.c"]:
-            shutil.copy(path, folder)
+            shutil.copy(path, kernels if "_kernel" in path.name else folder)
+        pathlib.Path(folder, "report.f90").write_text("module report_module\nend module\n", encoding="ascii")
         given.checkout = folder
         os.environ["CPATH"] = os.environ["UNCORE_SOURCE_ROOT"]
         rows = measure.measure(given)
@@ -83,7 +86,7 @@ def stand_in():
 
 
 if __name__ == "__main__":
-    WHY = simulate.missing() or ("" if shutil.which("gfortran") else "gfortran is not installed: ./dev setup")
+    WHY = simulate.missing() or ("" if shutil.which("gfortran") else "gfortran is not installed: ./dev setup --tests")
     if WHY:
         tap.skip_all(WHY)
     tap.run_functions([(case.__doc__, case) for case in (order, circles, no_checkout, decks, steps, stand_in)])

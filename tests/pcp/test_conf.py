@@ -27,11 +27,11 @@ SETS = {  # headings of the columns of pmrep's sets, and the columns that have n
     "pmm": (["pmm rd GB/s", "pmm wr GB/s"], ["pmm rd GB/s", "pmm wr GB/s"]),
     "itom": (["itom GB/s", "specitom GB/s", "write GB/s"], ["specitom GB/s"]),
 }
-# Sections that flag values of a stand-in machine, so that pmie complains: a clock that stands still, and a difference
-# below zero.
+# Sections that flag values of a stand-in machine, so that pmie complains: a clock that stands still (instructions that the
+# kernel emulates, of which there are none), and a difference below zero.
 FLAGGED = {
     "counters_frozen": ("[dram.write]", """[dram.write]
-clock = sysfs:major_faults
+clock = raw:event=0x8
 clock_ms = 1"""),
     "counters_shared": ("[specitom]", """[itom/minor]
 pmu = uncore_standin_[0-9]*
@@ -189,15 +189,15 @@ class Pmrep(Configured):
         self.assertLess(float(cpu_ms), 1000 * n_sockets())
 
     def rates(self, lines):
-        """The rows of pmrep: (time, dram.read in GB/s by socket)."""
+        """The rows of pmrep: (time, dram.read in GB/s by socket). It repeats its heading after 24 rows or so."""
         for line in lines:
-            when, *cells = line.split()
-            yield seconds_of(when), [number(cell) for cell in cells[:n_sockets()]]
+            if line[:1].isdigit():
+                when, *cells = line.split()
+                yield seconds_of(when), [number(cell) for cell in cells[:n_sockets()]]
 
     def test_rates(self):
         """pmrep :uncore-mem shows pages that were touched, in GB/s of 10^9 bytes"""
         lines = self.pipe_from("pmrep", "-f", CLOCK, "-t", "0.25", ":uncore-mem")
-        self.assertEqual(len([next(lines), next(lines)]), 2)
         rows = self.rates(lines)
         before = next(rows)
 

@@ -62,12 +62,29 @@ METRICS = {
     "uncore.job.specitom": ("470.6.3", U64, "counter", "byte", JOBS),
     "uncore.job.begin": ("470.6.4", U64, "discrete", "sec", JOBS),
     "uncore.job.uid": ("470.6.5", U32, "discrete", "none", JOBS),
+    "uncore.metric.clock": ("470.7.0", U64, "counter", "nanosec", SOCKETS),
+    "uncore.metric.check.dram.read": ("470.7.1", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.check.dram.write": ("470.7.2", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.remote.in.read": ("470.7.3", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.remote.in.write": ("470.7.4", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.link.out": ("470.7.5", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.link.in": ("470.7.6", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.energy.package": ("470.7.7", U64, "counter", "none", SOCKETS),
+    "uncore.metric.energy.dram": ("470.7.8", U64, "counter", "none", SOCKETS),
+    "uncore.metric.pcie.read": ("470.7.9", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.pcie.write": ("470.7.10", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.remote.out.read": ("470.7.11", U64, "counter", "byte", SOCKETS),
+    "uncore.metric.remote.out.write": ("470.7.12", U64, "counter", "byte", SOCKETS),
 }
 
 UNIT_WORDS = {"byte": "byte", "nanosec": "nanosecond", "millisec": "millisecond", "sec": "second"}
 EXPLAINED = ["hbm.read", "hbm.write", "pmm.read", "pmm.write", "specitom"]  # the platform file says why
 OF_JOBS = ["job.read", "job.write", "job.itom", "job.specitom", "job.begin", "job.uid"]  # no job is open
-ABSENT = [*EXPLAINED, "dram.total", *OF_JOBS]
+# Platform files of other machines have them.
+ELSEWHERE = [f"metric.{name}" for name in (
+    "check.dram.read", "check.dram.write", "remote.in.read", "remote.in.write", "link.out", "link.in", "energy.package",
+    "energy.dram", "pcie.read", "pcie.write", "remote.out.read", "remote.out.write")]
+ABSENT = [*EXPLAINED, "dram.total", *OF_JOBS, *ELSEWHERE]
 PRESENT = ["dram.read", "dram.write", "itom"]
 PARTIAL, STANDIN = 0x02, 0x20
 SECOND_NS = 1000000000
@@ -105,13 +122,15 @@ class Described:
                 line, text = metric["line"], metric["text"].strip()
                 self.assertTrue(line and 10 < len(line) < 80, line)
                 self.assertGreater(len(text), 20)
-                self.assertIn(UNIT_WORDS.get(metric["units"], ""), (line + " " + text).lower())
+                words = {"nanosec": "(ns)"} if name.startswith("uncore.metric.") else UNIT_WORDS
+                self.assertIn(words.get(metric["units"], ""), (line + " " + text).lower())
 
     def test_sources(self):
         """names the event of every counter of bytes, or the metric that it is a part of"""
         found = descriptions_of(self.pcp.run("pminfo", "-dmtT", "uncore").stdout)
         source = re.compile(r"[A-Z]+_[A-Z]+|ddrt_\w+|uncore\.dram\.\w+|uncore\.channel\.\w+")
-        for name in (name for name, row in METRICS.items() if row[2:4] == ("counter", "byte")):
+        for name in (name for name, row in METRICS.items()
+                     if row[2:4] == ("counter", "byte") and not name.startswith("uncore.metric.")):
             with self.subTest(metric=name):
                 self.assertRegex(found[name]["text"], source)
 
@@ -136,6 +155,9 @@ class Described:
         self.assert_labels(labels["uncore.hbm.read"][None], {"tier": "hbm"})
         self.assert_labels(labels["uncore.pmm.write"][None], {"tier": "pmm"})
         self.assertNotIn("tier", labels["uncore.itom"][None])
+        self.assert_labels(labels["uncore.metric.check.dram.read"][None],
+                           {"metric": "check.dram.read", "unit": "bytes"})
+        self.assertNotIn("tier", labels["uncore.metric.check.dram.read"][None])
         self.assertNotIn("socket", labels["uncore.daemon.up"][None])
 
     def assert_labels(self, labels, expected):
@@ -501,16 +523,17 @@ class Limited(Case):
         before = self.info_as_root()
         values = self.pcp.served_values("uncore.daemon.refused", "uncore.daemon.throttled")
         after = self.info_as_root()
-        self.assertEqual(before["refused"], N_REFUSED)
-        self.assertEqual(values["uncore.daemon.refused"], {"-1": N_REFUSED})
+        # Root may be refused, too, while uncored closes its last connection.
+        self.assertGreaterEqual(before["refused"], N_REFUSED)
+        self.assertTrue(before["refused"] <= values["uncore.daemon.refused"]["-1"] <= after["refused"])
         held = values["uncore.daemon.throttled"]["-1"]
         self.assertTrue(self.n_held(before) <= held <= self.n_held(after))
-        self.assertGreater(held, N_REFUSED)
+        self.assertGreater(held, after["refused"])
 
     def is_held_back(self):
         """On a busy machine readings are so far apart that few are held back."""
         self.pcp.fetch("uncore.dram.read", n=N_HELD)
-        return self.n_held(self.info_as_root()) > N_REFUSED
+        return self.n_held(self.info_as_root()) > 4 * N_REFUSED
 
     def info_as_root(self):
         """Asks as another user than the agent's."""

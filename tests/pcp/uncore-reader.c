@@ -6,7 +6,7 @@
  * description:
  *
  *	[{"metric":"dram.read","socket":0,"pmu":"uncore_imc_0","event":"cas_count_read","cpu":0,
- *	  "bytes":64}]
+ *	  "bytes":64,"name":"imc0"}]
  *	{"began_ns":1,"ended_ns":9,"sweeps":[[3,4]],"values":[192]}
  */
 #include "client/libuncore/uncore.h"
@@ -44,9 +44,9 @@ static void describe(void)
 		check(uncore_describe_channel(handle, i, &channel));
 		printf("%s{\"metric\":\"%s\",\"socket\":%" PRIu32
 		       ",\"pmu\":\"%s\",\"event\":\"%s\","
-		       "\"cpu\":%" PRIu32 ",\"bytes\":%" PRIu32 "}",
+		       "\"cpu\":%" PRIu32 ",\"bytes\":%" PRIu32 ",\"name\":\"%s\"}",
 			i ? "," : "[", uncore_metric_name(handle, channel.metric), channel.socket,
-			channel.pmu, channel.event, channel.cpu, channel.bytes);
+			channel.pmu, channel.event, channel.cpu, channel.bytes, channel.name);
 	}
 	puts("]");
 }

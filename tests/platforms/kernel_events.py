@@ -21,6 +21,15 @@ PMM = {"pmm.read": [["UNC_M_PMM_RPQ_INSERTS"]], "pmm.write": [["UNC_M_PMM_WPQ_IN
 HBM = {"hbm.read": [["UNC_MCHBM_CAS_COUNT.RD"]], "hbm.write": [["UNC_MCHBM_CAS_COUNT.WR"]]}
 ITOM = {"itom": [["UNC_CHA_TOR_INSERTS.IA_ITOM"]],
         "specitom": [["UNC_CHA_TOR_INSERTS.IA_SPECITOM"]]}
+REMOTE = {"remote.in.read": [["UNC_CHA_REQUESTS.READS_REMOTE"]],
+          "remote.in.write": [["UNC_CHA_REQUESTS.WRITES_REMOTE"]]}
+LINK = {"link.out": [["UNC_UPI_TxL_FLITS.ALL_DATA"]], "link.in": [["UNC_UPI_RxL_FLITS.ALL_DATA"]]}
+BETWEEN = {**REMOTE, **LINK}
+PCIE_READ = {"pcie.read": [["UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS"]]}
+PCIE_WRITE = {"pcie.write": [[f"UNC_IIO_BANDWIDTH_IN.PART{port}_FREERUN" for port in range(8)]]}
+PCIE_BY_PART = {f"pcie.{verb.lower()}": [[f"UNC_IIO_DATA_REQ_OF_CPU.MEM_{verb}.PART{port}" for port in range(4)]]
+                for verb in ("READ", "WRITE")}
+PCIE_OF_8_PARTS = {"pcie.read": [[f"UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.PART{port}" for port in range(8)]], **PCIE_WRITE}
 UMC = {"dram.read": [["umc_cas_cmd.rd"]], "dram.write": [["umc_cas_cmd.wr"]]}
 DF = {"dram.total": [[f"dram_channel_data_controller_{n}" for n in range(8)]]}
 
@@ -36,17 +45,18 @@ METRICS = {
     "x86/haswellx": CAS,
     "x86/broadwellx": CAS,
     "x86/broadwellde": CAS,
-    "x86/skylakex": CAS,
-    "x86/cascadelakex": {**CAS, **PMM},
-    "x86/icelakex": {**CAS, **PMM, **ITOM},
-    "x86/sapphirerapids": {**CAS, **PMM, **HBM, **ITOM},
-    "x86/emeraldrapids": {**CAS, **PMM, **ITOM},  # its HBM events are copied: no such CPU has HBM
-    "x86/graniterapids": {**CAS_OF_TWO, **ITOM},
-    "x86/sierraforest": {**CAS_OF_TWO, **ITOM},
+    "x86/skylakex": {**CAS, **BETWEEN, **PCIE_BY_PART},
+    "x86/cascadelakex": {**CAS, **PMM, **BETWEEN, **PCIE_BY_PART},
+    "x86/icelakex": {**CAS, **PMM, **ITOM, **BETWEEN, **PCIE_OF_8_PARTS},
+    "x86/sapphirerapids": {**CAS, **PMM, **HBM, **ITOM, **BETWEEN, **PCIE_READ, **PCIE_WRITE},
+    # Its HBM events are copied: no such CPU has HBM.
+    "x86/emeraldrapids": {**CAS, **PMM, **ITOM, **BETWEEN, **PCIE_READ, **PCIE_WRITE},
+    "x86/graniterapids": {**CAS_OF_TWO, **ITOM, **BETWEEN, **PCIE_READ},
+    "x86/sierraforest": {**CAS_OF_TWO, **ITOM, **BETWEEN, **PCIE_READ},
     "x86/grandridge": {**CAS_OF_TWO, **ITOM},
     "x86/amdzen2": DF,
     "x86/amdzen3": DF,
-    "x86/amdzen4": UMC,
+    "x86/amdzen4": {**UMC, "link.out": [[f"local_socket_outbound_data_beats_link{n}" for n in range(8)]]},
     "x86/amdzen5": UMC,
 }
 
@@ -63,14 +73,19 @@ PMUS = {
     "DFPMC": r"amd_df",
     "EDC_ECLK": r"uncore_edc_eclk(_\d+)?",
     "EDC_UCLK": r"uncore_edc_uclk(_\d+)?",
+    "IIO": r"uncore_iio(_\d+)?",
+    "IIO_FREE_RUNNING": r"uncore_iio_free_running(_\d+)?",
     "IMC": r"uncore_(imc|type_6)(_\d+)?",
     "IMC_DCLK": r"uncore_imc(_\d+)?",
     "MCHBM": r"uncore_(hbm|type_14)(_\d+)?",
+    "UPI": r"uncore_(upi|type_8)(_\d+)?",
     "UMCPMC": r"amd_umc(_\d+)?",
 }
 
 # The fields of an event in the tables, and their names in the kernel's format/.
 FIELDS = {"EventCode": "event", "UMask": "umask", "RdWrMask": "rdwrmask"}
+# Other units have these in their entries, too, and no fields for them. The upper part of the umask repeats both.
+FIELDS_OF_IIO = {"PortMask": "ch_mask", "FCMask": "fc_mask"}
 
 
 def events_of(metrics):
@@ -83,7 +98,10 @@ def entries_of(folder):
 
 
 def event_entry(entry):
-    terms = [f"{name}={int(entry[key], 0):#x}" for key, name in FIELDS.items() if key in entry]
+    fields = {name: int(entry[key], 0) for key, name in FIELDS.items() if key in entry}
+    if entry["Unit"] == "IIO":
+        fields.update({name: int(entry[key], 0) for key, name in FIELDS_OF_IIO.items()}, umask=fields["umask"] & 0xff)
+    terms = [f"{name}={value:#x}" for name, value in fields.items()]
     return {"unit": entry["Unit"].upper(), "terms": ",".join(terms)}
 
 

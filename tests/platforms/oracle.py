@@ -36,7 +36,7 @@ def cpuid(facts):
 def machines():
     """All test machines that uncored has a platform for."""
     for root in sorted(path for path in plan.MACHINES.iterdir() if (path / "proc/cpuinfo").exists()):
-        machine_plan = plan.read(root)
+        machine_plan = plan.read(root, *plan.ALL_METRICS)
         if "refused" not in machine_plan:
             yield Machine(root.name, root, machine_plan, cpu_facts(root))
 

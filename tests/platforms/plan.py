@@ -16,6 +16,8 @@ BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 UNCORED = BUILD / "daemon/uncored"
 PLATFORMS = SOURCE / "conf/platforms"
 MACHINES = BUILD / "tests/machines"
+# Options of read(): with all metrics that a site may enable.
+ALL_METRICS = ("--config", SOURCE / "tests/platforms/all-metrics.conf")
 
 # One event that a box counts: word is (config, config1, config2), sign is -1 if it is subtracted.
 Use = collections.namedtuple("Use", "sign bytes word")
@@ -26,10 +28,10 @@ def run(root, *options, platforms=PLATFORMS):
                           capture_output=True, text=True, check=False)
 
 
-def read(root, platforms=PLATFORMS):
+def read(root, *options, platforms=PLATFORMS):
     """The plan as a dictionary, or {"refused": why} where uncored does not start."""
-    result = run(root, "--json", platforms=platforms)
-    if result.returncode:
+    result = run(root, "--json", *options, platforms=platforms)
+    if not result.stdout:  # a plan that serves nothing is a plan, though its status is not 0
         return {"refused": result.stderr.strip().replace(f"{platforms}", "PLATFORMS")}
     return json.loads(result.stdout)
 

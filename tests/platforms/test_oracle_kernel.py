@@ -19,12 +19,18 @@ DIFFERENCES = {
     ("x86/sapphirerapids", "pmm.write"): "as pmm.read",
     ("x86/emeraldrapids", "pmm.read"): "copied from Sapphire Rapids: the CPU takes no such modules",
     ("x86/emeraldrapids", "pmm.write"): "as pmm.read",
+    ("x86/skylakex", "pcie.read"): "uncored counts all ports of a stack by one event, whose mask has the bits of all",
+    ("x86/skylakex", "pcie.write"): "as pcie.read",
+    ("x86/cascadelakex", "pcie.read"): "as pcie.read",
+    ("x86/cascadelakex", "pcie.write"): "as pcie.read",
+    ("x86/icelakex", "pcie.read"): "as pcie.read",
 }
 
-# Metrics that the tables have nothing on, so that only the platform file and the machine say it.
-WITHOUT_TABLE = {
-    ("x86/icelakex", "check.dram.read"), ("x86/icelakex", "check.dram.write"),
-}
+# Metrics that the tables have nothing on, so that only the platform file and the machine say it. The table of Zen 5's data
+# fabric is newer than these, and those of Granite Rapids and Sierra Forest leave the free-running counters out.
+WITHOUT_TABLE = {"check.dram.read", "check.dram.write", "energy.package", "energy.dram"}
+WITHOUT_SOME_TABLE = {("x86/amdzen5", "link.out"), ("x86/amdzen5", "link.in"), ("x86/graniterapids", "pcie.write"),
+                      ("x86/sierraforest", "pcie.write")}
 
 with open(plan.SOURCE / "tests/platforms/kernel-events.json", encoding="utf-8") as file:
     TABLES = json.load(file)["tables"]
@@ -62,7 +68,7 @@ def check_words(comparison, machine, table):
     known = set(kernel_events.METRICS[table["folder"]])
     for metric in {event["metric"] for socket in machine.plan["sockets"]
                    for box in socket["boxes"] for event in box["events"]} - known:
-        tap.check((table["folder"], metric) in WITHOUT_TABLE,
+        tap.check(metric in WITHOUT_TABLE or (table["folder"], metric) in WITHOUT_SOME_TABLE,
                   f"{machine.name}: {metric} is compared with nothing: add it to kernel_events.py")
 
 

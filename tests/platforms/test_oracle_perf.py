@@ -35,6 +35,11 @@ DIFFERENCES = {
     ("x86/sapphirerapids", "pmm.write"): "as in test_oracle_kernel.py",
 }
 
+# PCIe is left out: perf of Debian 12 counts each port by an event of its own, or has no event or a wrong one, and asking
+# for so many takes most of the time. test_oracle_kernel.py compares it.
+METRICS = {folder: {metric: ways for metric, ways in metrics.items() if not metric.startswith("pcie.")}
+           for folder, metrics in kernel_events.METRICS.items()}
+
 # CPUs by perf's names for them, and the tables that perf takes for each.
 CPUS = [
     ("GenuineIntel-6-(57|85)", "x86/knightslanding"),
@@ -111,7 +116,7 @@ def ask(machine, events):
 @functools.lru_cache(maxsize=None)
 def known_events(machine_name, folder):
     """What perf says of all events of the folder, asked once for each machine."""
-    events = {event.lstrip("-").lower() for ways in kernel_events.METRICS[folder].values()
+    events = {event.lstrip("-").lower() for ways in METRICS[folder].values()
               for way in ways for event in way}
     return ask(MACHINES[machine_name], sorted(events))
 
@@ -138,22 +143,24 @@ def folder_of(machine):
 
 def check_machine(comparison, machine, folder):
     needed()
-    for metric, ways in kernel_events.METRICS[folder].items():
+    for metric, ways in METRICS[folder].items():
         comparison.metric(machine, folder, metric, ways,
                           functools.partial(resolve_or_explain, machine, folder, metric))
 
 
 def check_rows(comparison, folders):
     needed()
-    for folder in kernel_events.METRICS:
+    for folder in METRICS:
         tap.check(folder in folders, f"no test machine is of {folder}")
     comparison.check_rows(
-        (folder, metric, {way}) for folder, metrics in kernel_events.METRICS.items()
+        (folder, metric, {way}) for folder, metrics in METRICS.items()
         for metric, ways in metrics.items() for way, events in enumerate(ways)
         if not any(may_be_unknown(folder, event.lstrip("-")) for event in events))
 
 
-MACHINES = {machine.name: machine for machine in oracle.machines() if "-broken" not in machine.name}
+# To perf, which reads no aliases here, kernel 6.15 is as 6.12.
+MACHINES = {machine.name: machine for machine in oracle.machines()
+            if "-broken" not in machine.name and not machine.name.endswith("-kernel615")}
 
 
 def main():

@@ -90,7 +90,7 @@ static int run_as(uid_t uid, int (*body)(void *argument), struct daemon_process 
 
 /* --- access --- */
 
-static void only_those_who_are_listed_are_served(void **state)
+CASE("only listed users are served, and the others are told the rule")
 {
 	struct daemon_process daemon = {};
 	int listed, unlisted, root;
@@ -105,7 +105,7 @@ static void only_those_who_are_listed_are_served(void **state)
 	assert_int_equal(root, 0);
 }
 
-static void only_members_of_the_group_are_served(void **state)
+CASE("only members of the group are served, by any of their groups")
 {
 	struct daemon_process daemon = {};
 	int primary, further, outside, root;
@@ -125,7 +125,7 @@ static void only_members_of_the_group_are_served(void **state)
 	assert_int_equal(root, 0);
 }
 
-static void the_permissions_of_the_socket_shut_out_with_a_hint(void **state)
+CASE("the permissions of the socket shut out with a hint that names them")
 {
 	struct daemon_process daemon = {};
 	int member, outside;
@@ -138,7 +138,7 @@ static void the_permissions_of_the_socket_shut_out_with_a_hint(void **state)
 	assert_int_equal(outside, 0);
 }
 
-static void lists_hold_for_a_socket_that_systemd_made(void **state)
+CASE("lists hold for a socket that systemd made, too")
 {
 	struct daemon_process daemon = {};
 	int before, after, listed;
@@ -203,7 +203,7 @@ static int break_the_protocol(void *argument)
 	return 0;
 }
 
-static void refusals_are_counted_by_rule_and_logged_once_a_minute_per_user(void **state)
+CASE("refusals are counted by rule and logged once a minute per user")
 {
 	struct daemon_process daemon = {};
 	int somebody, another, broken;
@@ -233,42 +233,27 @@ static void refusals_are_counted_by_rule_and_logged_once_a_minute_per_user(void 
 	json_object_put(info);
 }
 
-static void info_says_whether_anything_is_restricted(void **state)
+CASE("info says whether anything is restricted")
 {
 	struct daemon_process daemon = {};
 	struct run run;
 
 	daemon_start(&daemon, "standin", NULL);
-	run_uncore(&run, (const char *const[]){ "info", "--socket", daemon.socket_path, NULL });
+	run_uncore(
+		&run, (const char *const[]){ "info", "-v", "--socket", daemon.socket_path, NULL });
 	assert_non_null(strstr(run.output, "Nothing is restricted: everybody on this node"));
 	daemon_reload(&daemon, "[access]\nusers = 65534\n[disclosure]\nmin_interval_ms = 3\n"
 			       "quantum = 4096\n");
-	run_uncore(&run, (const char *const[]){ "info", "--socket", daemon.socket_path, NULL });
+	run_uncore(
+		&run, (const char *const[]){ "info", "-v", "--socket", daemon.socket_path, NULL });
 	daemon_stop(&daemon);
 	if (!strstr(run.output,
 		    "Root may connect, and the users 65534. A socket is read at most once "
-		    "in 3 ms. Values are rounded down to multiples of 4096 bytes."))
+		    "in 3 ms.\n    Values are rounded down to multiples of 4096 bytes."))
 		fail_msg("%s", run.output);
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("only listed users are served, and the others are told the rule",
-			only_those_who_are_listed_are_served),
-		CASE("only members of the group are served, by any of their groups",
-			only_members_of_the_group_are_served),
-		CASE("the permissions of the socket shut out with a hint that names them",
-			the_permissions_of_the_socket_shut_out_with_a_hint),
-		CASE("lists hold for a socket that systemd made, too",
-			lists_hold_for_a_socket_that_systemd_made),
-		CASE("refusals are counted by rule and logged once a minute per user",
-			refusals_are_counted_by_rule_and_logged_once_a_minute_per_user),
-		CASE("info says whether anything is restricted",
-			info_says_whether_anything_is_restricted),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("policy-access", cases, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

@@ -90,7 +90,7 @@ static int read_while_pages_are_touched(void *socket_path)
 	return r;
 }
 
-static void values_are_rounded_down_and_never_go_back(void **state)
+CASE("values and channels are rounded down to the quantum and never go back")
 {
 	char config[64];
 	struct daemon_process daemon = {};
@@ -140,7 +140,7 @@ static bool report_says(const struct daemon_process *daemon, const char *why)
 	return same;
 }
 
-static void what_cannot_be_rounded_is_absent_while_there_is_a_quantum(void **state)
+CASE("what cannot be rounded is absent while there is a quantum")
 {
 	static const char expected[] =
 		"the site rounds values down to multiples of some bytes (quantum in "
@@ -150,7 +150,6 @@ static void what_cannot_be_rounded_is_absent_while_there_is_a_quantum(void **sta
 	char why[4][256];
 	bool told, told_again;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "");
 	begin = read_clock(&daemon, why[0]);
 	daemon_reload(&daemon, "[disclosure]\nquantum = 64\n");
@@ -239,7 +238,7 @@ static struct flood flood_with(const char *key, unsigned n_users)
 	return result;
 }
 
-static void a_batch_shares_the_sweeps_that_are_due(void **state)
+CASE("a batch that reads without pause shares the sweeps that are due")
 {
 	struct flood result = flood_with("min_interval_ms", 2);
 
@@ -247,7 +246,7 @@ static void a_batch_shares_the_sweeps_that_are_due(void **state)
 	assert_in_range(result.n_sweeps, 2, result.took_ns / INTERVAL_NS + 1);
 }
 
-static void each_user_causes_no_more_sweeps_than_his_interval_allows(void **state)
+CASE("each user causes no more sweeps than the interval per user allows")
 {
 	struct flood one = flood_with("min_interval_per_user_ms", 1);
 	struct flood three = flood_with("min_interval_per_user_ms", 3);
@@ -283,7 +282,7 @@ static int set_a_short_limit(void *socket_path)
 	return 0;
 }
 
-static void a_limit_that_a_program_sets_is_strict(void **state)
+CASE("a time limit that a program sets is strict")
 {
 	struct daemon_process daemon = {};
 	int r;
@@ -296,20 +295,5 @@ static void a_limit_that_a_program_sets_is_strict(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("values and channels are rounded down to the quantum and never go back",
-			values_are_rounded_down_and_never_go_back),
-		CASE("what cannot be rounded is absent while there is a quantum",
-			what_cannot_be_rounded_is_absent_while_there_is_a_quantum),
-		CASE("a batch that reads without pause shares the sweeps that are due",
-			a_batch_shares_the_sweeps_that_are_due),
-		CASE("each user causes no more sweeps than the interval per user allows",
-			each_user_causes_no_more_sweeps_than_his_interval_allows),
-		CASE("a time limit that a program sets is strict",
-			a_limit_that_a_program_sets_is_strict),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("policy-disclosure", cases, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/command/export/export-reading.h"
+#include "client/command/export/export.h"
 #include "client/command/stat/stat-reading.h"
 #include "client/command/validate/measure/probe.h"
 #include "client/region/reading.h"
@@ -77,7 +77,7 @@ static int region_is_a_difference(const struct site *site)
 	setenv("UNCORE_REPORT", "/dev/null", 1);
 	for (int i = 0; i < READINGS; i++) {
 		const uint64_t called_ns = clock_now_ns();
-		struct reading reading = { .meter = &regions_get()->meter };
+		struct reading reading = { .meter = &regions_get()->meter, .edge = ALONE_NOBODY };
 
 		if (reading_take(&reading) < 0)
 			return FAILED;
@@ -198,29 +198,17 @@ static void all_read(unsigned interval_ms)
 	assert_int_equal(n_right, ARRAY_SIZE(users));
 }
 
-static void each_reads_by_its_rule_within_a_second(void **state)
+CASE("where readings are a second apart, differences are fresh and gauges say their age")
 {
-	(void)state;
 	all_read(1000);
 }
 
-static void each_reads_by_its_rule_within_five_seconds(void **state)
+CASE("where readings are five seconds apart, too")
 {
-	(void)state;
 	all_read(5000);
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("where readings are a second apart, differences are fresh and gauges say "
-		     "their age",
-			each_reads_by_its_rule_within_a_second),
-		CASE("where readings are five seconds apart, too",
-			each_reads_by_its_rule_within_five_seconds),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("policy-held-back", cases, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

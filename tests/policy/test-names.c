@@ -75,7 +75,7 @@ static int opens_for(struct daemon_process *daemon, uid_t uid)
 	return wait_for(start_as(uid, try_open, daemon->socket_path), 10);
 }
 
-static void a_killed_daemon_comes_back(void **state)
+CASE("a killed daemon comes back while names cannot be looked up")
 {
 	struct daemon_process daemon = { .in_child = mount_files };
 	struct uncore *before;
@@ -110,7 +110,7 @@ static void a_killed_daemon_comes_back(void **state)
 	assert_int_equal(n_told, 2);
 }
 
-static void a_reload_keeps_the_numbers(void **state)
+CASE("SIGHUP keeps the numbers of names that cannot be looked up")
 {
 	struct daemon_process daemon = { .in_child = mount_files };
 	int nobody;
@@ -131,7 +131,7 @@ static void a_reload_keeps_the_numbers(void **state)
 }
 
 /* Nobody is let in by a number that was never looked up. */
-static void a_first_start_tells_that_it_does_not_know_the_name(void **state)
+CASE("a name that was never looked up is told to every client")
 {
 	struct daemon_process daemon = { .in_child = mount_files };
 	struct uncore *uncore;
@@ -147,16 +147,5 @@ static void a_first_start_tells_that_it_does_not_know_the_name(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("a killed daemon comes back while names cannot be looked up",
-			a_killed_daemon_comes_back),
-		CASE("SIGHUP keeps the numbers of names that cannot be looked up",
-			a_reload_keeps_the_numbers),
-		CASE("a name that was never looked up is told to every client",
-			a_first_start_tells_that_it_does_not_know_the_name),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("names", cases, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

@@ -131,7 +131,7 @@ static void end(struct daemon_process *daemon, const struct user *first, const s
 	daemon_stop(daemon);
 }
 
-static void only_the_owner_is_served(void **state)
+CASE("only the owner of the job is served, and root")
 {
 	static struct daemon_process daemon;
 	struct user first, second;
@@ -147,7 +147,7 @@ static void only_the_owner_is_served(void **state)
 	end(&daemon, &first, &second);
 }
 
-static void a_former_owner_is_cut_off(void **state)
+CASE("a former owner is cut off, and told so")
 {
 	static struct daemon_process daemon;
 	struct user first, second;
@@ -172,7 +172,7 @@ static void a_former_owner_is_cut_off(void **state)
 }
 
 /* The old page is what it was: a client without manners maps it, and sees nothing go on. */
-static void a_withdrawn_page_stands_still(void **state)
+CASE("a withdrawn page stands still")
 {
 	static struct daemon_process daemon;
 	struct wire_packet packet;
@@ -200,7 +200,7 @@ static void a_withdrawn_page_stands_still(void **state)
 	end(&daemon, &first, &second);
 }
 
-static void a_restart_gives_nothing_back(void **state)
+CASE("a restart gives a former owner nothing back")
 {
 	static struct daemon_process daemon;
 	struct user first, second;
@@ -223,7 +223,7 @@ static void a_restart_gives_nothing_back(void **state)
 /*
  * uncored is killed while the service manager has both pages: the ledger says which page is valid.
  */
-static void pages_do_not_pile_up(void **state)
+CASE("withdrawn pages are not kept")
 {
 	static struct daemon_process daemon;
 	struct user first, second;
@@ -241,7 +241,7 @@ static void pages_do_not_pile_up(void **state)
 	end(&daemon, &first, &second);
 }
 
-static void an_owner_means_nothing_without_the_key(void **state)
+CASE("an owner means nothing unless owner_only is set")
 {
 	static struct daemon_process daemon;
 	struct user first, second;
@@ -259,7 +259,7 @@ static void an_owner_means_nothing_without_the_key(void **state)
 	end(&daemon, &first, &second);
 }
 
-static void a_shorter_list_of_users_withdraws_the_page(void **state)
+CASE("a shorter list of users withdraws the page from all")
 {
 	static struct daemon_process daemon;
 	struct user first, second;
@@ -295,7 +295,7 @@ static void run_as(
 	run_program(ret, uid, arguments);
 }
 
-static void the_command_sets_and_shows_the_owner(void **state)
+CASE("`uncore owner` sets and shows the owner, and only root may set it")
 {
 	static struct daemon_process daemon;
 	static struct run run;
@@ -321,21 +321,5 @@ static void the_command_sets_and_shows_the_owner(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("only the owner of the job is served, and root", only_the_owner_is_served),
-		CASE("a former owner is cut off, and told so", a_former_owner_is_cut_off),
-		CASE("a withdrawn page stands still", a_withdrawn_page_stands_still),
-		CASE("a restart gives a former owner nothing back", a_restart_gives_nothing_back),
-		CASE("withdrawn pages are not kept", pages_do_not_pile_up),
-		CASE("an owner means nothing unless owner_only is set",
-			an_owner_means_nothing_without_the_key),
-		CASE("a shorter list of users withdraws the page from all",
-			a_shorter_list_of_users_withdraws_the_page),
-		CASE("`uncore owner` sets and shows the owner, and only root may set it",
-			the_command_sets_and_shows_the_owner),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("owner", cases, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

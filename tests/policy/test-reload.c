@@ -78,7 +78,7 @@ static void stop_client(const struct client *client)
 
 /* --- cases --- */
 
-static void who_may_not_connect_any_more_is_disconnected(void **state)
+CASE("a client that may not connect any more is disconnected, and may come back later")
 {
 	struct daemon_process daemon = {};
 	struct client nobody, somebody;
@@ -114,7 +114,7 @@ static void who_may_not_connect_any_more_is_disconnected(void **state)
 	assert_int_equal(loose, 0);
 }
 
-static void a_wrong_configuration_changes_nothing(void **state)
+CASE("a wrong configuration changes nothing, and the log says why")
 {
 	struct daemon_process daemon = {};
 	struct client somebody;
@@ -134,6 +134,40 @@ static void a_wrong_configuration_changes_nothing(void **state)
 	assert_int_equal(n_told, 1);
 }
 
+CASE("a wrong file of conf.d changes nothing, and the log says which file it is")
+{
+	struct daemon_process daemon = {};
+	struct client somebody;
+	char folder[96], path[128];
+	int before, after, right;
+	unsigned n_told;
+	FILE *file;
+
+	daemon_start(&daemon, "standin", "[access]\nusers = 65534\n");
+	somebody = start_client(&daemon, SOMEBODY);
+	before = let_read(&somebody);
+	snprintf(folder, sizeof folder, "%s/conf.d", daemon.directory);
+	snprintf(path, sizeof path, "%s/10.conf", folder);
+	assert_int_equal(mkdir(folder, 0755), 0);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("[disclosure]\nquantum = no\n", file);
+	assert_int_equal(fclose(file), 0);
+	daemon_reload(&daemon, "[access]\nusers = 65533\n");
+	after = let_read(&somebody);
+	n_told = daemon_logged(&daemon, "/conf.d/10.conf:2: quantum = no: must be 1 to");
+	unlink(path);
+	daemon_hang_up(&daemon);
+	right = let_read(&somebody);
+	rmdir(folder);
+	stop_client(&somebody);
+	daemon_stop(&daemon);
+	assert_int_equal(before, EACCES);
+	assert_int_equal(after, EACCES); /* also what is right in the other file waits */
+	assert_int_equal(n_told, 1);
+	assert_int_equal(right, 0);
+}
+
 /* What the state has under "refused_configuration"; "": nothing. */
 static void read_refused(const struct daemon_process *daemon, char ret[512])
 {
@@ -144,7 +178,7 @@ static void read_refused(const struct daemon_process *daemon, char ret[512])
 	json_object_put(info);
 }
 
-static void a_wrong_configuration_is_seen_until_it_is_right(void **state)
+CASE("a wrong configuration is in the status and in `uncore info` until it is right")
 {
 	static const char reason[] = "/conf:2: users = root, pcp: has a comma: users are separated";
 	struct daemon_process daemon = {};
@@ -167,10 +201,13 @@ static void a_wrong_configuration_is_seen_until_it_is_right(void **state)
 	assert_non_null(strstr(wrong_status, "So the configuration as it was before holds."));
 	assert_string_equal(right, "");
 	assert_null(strstr(daemon.manager.status, "as it was before"));
-	assert_non_null(strstr(daemon.manager.status, "Serving standin"));
+	assert_non_null(
+		strstr(daemon.manager.status, "Serving standin, 2 sockets: dram.read, dram.write"));
+	assert_non_null(strstr(daemon.manager.status, " Root may connect, and "));
+	assert_null(strchr(daemon.manager.status, '\n'));
 }
 
-static void a_start_with_a_wrong_configuration_is_seen(void **state)
+CASE("a start with a wrong configuration serves nothing, and says so there")
 {
 	static const char reason[] = "/conf:2: users = root, pcp: has a comma";
 	struct daemon_process daemon = {};
@@ -196,7 +233,7 @@ static int number(struct json_object *object, const char *key)
 	return json_object_get_int(json_object_object_get(object, key));
 }
 
-static void everything_else_changes_at_once(void **state)
+CASE("limits, permissions, intervals and quantum change at once")
 {
 	struct daemon_process daemon = {};
 	struct json_object *before, *after;
@@ -256,7 +293,7 @@ static void everything_else_changes_at_once(void **state)
 	json_object_put(after);
 }
 
-static void quotas_may_grow_and_shrink(void **state)
+CASE("quotas may grow and shrink")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct daemon_process daemon = {};
@@ -287,7 +324,7 @@ static void quotas_may_grow_and_shrink(void **state)
 	assert_int_equal(narrow, -EDQUOT);
 }
 
-static void what_needs_a_restart_is_named_and_stays(void **state)
+CASE("a key that needs a restart is named in the log and keeps its value")
 {
 	static const char *const keys[] = { "[reader] realtime has changed, which needs a restart",
 		"[platform] name has changed, which needs a restart",
@@ -312,25 +349,5 @@ static void what_needs_a_restart_is_named_and_stays(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("a client that may not connect any more is disconnected, and may come back "
-		     "later",
-			who_may_not_connect_any_more_is_disconnected),
-		CASE("a wrong configuration changes nothing, and the log says why",
-			a_wrong_configuration_changes_nothing),
-		CASE("a wrong configuration is in the status and in `uncore info` until it is "
-		     "right",
-			a_wrong_configuration_is_seen_until_it_is_right),
-		CASE("a start with a wrong configuration serves nothing, and says so there",
-			a_start_with_a_wrong_configuration_is_seen),
-		CASE("limits, permissions, intervals and quantum change at once",
-			everything_else_changes_at_once),
-		CASE("quotas may grow and shrink", quotas_may_grow_and_shrink),
-		CASE("a key that needs a restart is named in the log and keeps its value",
-			what_needs_a_restart_is_named_and_stays),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("policy-reload", cases, NULL, NULL);
+	return run_privileged_cases(NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void begin(struct daemon_process *daemon, const char *config)
 
 /* --- cases --- */
 
-static void processes_of_a_user_share_a_table_and_no_other_user_does(void **state)
+CASE("processes of a user share a table, and no other user does")
 {
 	struct daemon_process daemon = {};
 	struct seen first, second, other;
@@ -135,7 +135,7 @@ static void processes_of_a_user_share_a_table_and_no_other_user_does(void **stat
 	assert_int_not_equal(other.inode, first.inode);
 }
 
-static void only_root_looks_at_tables_of_others(void **state)
+CASE("only root looks at tables of others")
 {
 	struct daemon_process daemon = {};
 	uint32_t nobody = NOBODY, own = TEAM_OWN;
@@ -156,7 +156,7 @@ static void only_root_looks_at_tables_of_others(void **state)
 	assert_int_equal(roots_own.r, -ENODATA);
 }
 
-static void only_root_has_tables_of_others_forgotten(void **state)
+CASE("only root has tables of others forgotten")
 {
 	struct daemon_process daemon = {};
 	uint32_t nobody = NOBODY, own = TEAM_OWN;
@@ -178,7 +178,7 @@ static void only_root_has_tables_of_others_forgotten(void **state)
 	assert_int_equal(after.r, -ENODATA);
 }
 
-static void a_user_who_is_refused_by_now_may_collect_its_tables_and_nothing_else(void **state)
+CASE("a user who is refused by now may collect its tables, and nothing else")
 {
 	struct daemon_process daemon = {};
 	uint32_t own = TEAM_OWN;
@@ -239,7 +239,7 @@ static int send_anything_else(void *argument)
 	return is_turned_away(argument, "nonsense", 8) ? 0 : 3;
 }
 
-static void whatever_else_it_sends_is_refused_and_ends_the_connection(void **state)
+CASE("whatever else it sends is refused, and ends the connection")
 {
 	struct daemon_process daemon = {};
 	int r;
@@ -252,7 +252,7 @@ static void whatever_else_it_sends_is_refused_and_ends_the_connection(void **sta
 	assert_int_equal(r, 0);
 }
 
-static void a_table_needs_a_hello_to_join_it(void **state)
+CASE("to join a table takes a HELLO")
 {
 	struct daemon_process daemon = {};
 	struct wire_packet packet;
@@ -273,7 +273,7 @@ static void a_table_needs_a_hello_to_join_it(void **state)
 }
 
 /* The case itself is a member, so that the table is alive. */
-static void tables_outlive_uncored_where_a_manager_keeps_them(void **state)
+CASE("tables outlive uncored where a manager keeps them")
 {
 	const struct team_wish wish = { .name = name, .layout = LAYOUT, .bytes = BYTES };
 	struct daemon_process daemon = {};
@@ -304,7 +304,7 @@ static void tables_outlive_uncored_where_a_manager_keeps_them(void **state)
 	daemon_stop(&daemon);
 }
 
-static void without_a_manager_a_restart_begins_with_another_table(void **state)
+CASE("without a manager, a restart begins with another table")
 {
 	const struct team_wish wish = { .name = name, .layout = LAYOUT, .bytes = BYTES };
 	const struct team_wish later = {
@@ -328,7 +328,7 @@ static void without_a_manager_a_restart_begins_with_another_table(void **state)
 	daemon_stop(&daemon);
 }
 
-static void info_says_how_many_tables_there_are(void **state)
+CASE("info says how many tables there are")
 {
 	const struct team_wish wish = { .name = name, .layout = LAYOUT, .bytes = BYTES };
 	struct daemon_process daemon = {};
@@ -337,12 +337,12 @@ static void info_says_how_many_tables_there_are(void **state)
 	struct run none, one;
 
 	begin(&daemon, NULL);
-	run_uncore(&none, (const char *const[]){ "info", "--socket", path, NULL });
+	run_uncore(&none, (const char *const[]){ "info", "-v", "--socket", path, NULL });
 	see(NOBODY, join, NULL);
 	assert_int_equal(team_join(path, &wish, &table), 0);
 	assert_int_equal(fcntl(table.fd, F_SETLK, &lock), 0);
 	usleep(110000); /* a report is as old as that at most */
-	run_uncore(&one, (const char *const[]){ "info", "--socket", path, NULL });
+	run_uncore(&one, (const char *const[]){ "info", "-v", "--socket", path, NULL });
 	team_table_done(&table);
 	daemon_stop(&daemon);
 	assert_null(strstr(none.output, "tables of teams"));
@@ -350,7 +350,7 @@ static void info_says_how_many_tables_there_are(void **state)
 		fail_msg("%s", one.output);
 }
 
-static void wrong_wishes_are_explained(void **state)
+CASE("wrong wishes are explained")
 {
 	const struct team_wish half = { .name = name, .bytes = 100 }, blank = { .name = "a b" };
 	const struct team_choice both = { .name = name, .number = 1 };
@@ -371,28 +371,9 @@ static void wrong_wishes_are_explained(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("processes of a user share a table, and no other user does",
-			processes_of_a_user_share_a_table_and_no_other_user_does),
-		CASE("only root looks at tables of others", only_root_looks_at_tables_of_others),
-		CASE("only root has tables of others forgotten",
-			only_root_has_tables_of_others_forgotten),
-		CASE("a user who is refused by now may collect its tables, and nothing else",
-			a_user_who_is_refused_by_now_may_collect_its_tables_and_nothing_else),
-		CASE("whatever else it sends is refused, and ends the connection",
-			whatever_else_it_sends_is_refused_and_ends_the_connection),
-		CASE("to join a table takes a HELLO", a_table_needs_a_hello_to_join_it),
-		CASE("tables outlive uncored where a manager keeps them",
-			tables_outlive_uncored_where_a_manager_keeps_them),
-		CASE("without a manager, a restart begins with another table",
-			without_a_manager_a_restart_begins_with_another_table),
-		CASE("info says how many tables there are", info_says_how_many_tables_there_are),
-		CASE("wrong wishes are explained", wrong_wishes_are_explained),
-	};
-
 	if (!system_tests_can_run())
 		return 0;
 	shared = mmap(
 		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return cmocka_run_group_tests_name("policy-teams", cases, NULL, NULL);
+	return run_cases(NULL, NULL);
 }

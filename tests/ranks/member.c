@@ -13,6 +13,10 @@
  *   faults                 prints the faults of the whole machine so far
  *   repeat N .. again      does the steps between N times
  *   fork                   a child does the rest of the steps; the parent goes on when it is over
+ *   outlive                the same, however the child ends
+ *   detach                 the same, but the parent reads a line from its input, and exits
+ *   orphan                 waits for the end of the parent
+ *   quit                   ends by _exit(2)
  *   threads N              N threads each do the rest of the steps, and nothing follows
  *   exec                   executes itself, with the rest of the steps
  *   copy FILE              does the rest of the steps by another copy of libuncore, the file FILE
@@ -67,6 +71,7 @@ static const struct library first = {
 static struct library library;
 
 static char **program; /* argv */
+static pid_t parent;
 static struct kernel_run kernels[KERNELS_MOST];
 static unsigned n_kernels;
 static _Thread_local char **at; /* the next word */
@@ -166,7 +171,8 @@ static void do_again(void)
 	}
 }
 
-static void do_fork(void)
+/* 0: this is the child; otherwise it has ended, well if 1, or badly if -1. */
+static int fork_and_wait(void)
 {
 	int status;
 	pid_t pid = fork();
@@ -174,10 +180,46 @@ static void do_fork(void)
 	if (pid < 0)
 		err(1, "fork");
 	if (pid == 0)
-		return;
-	if (waitpid(pid, &status, 0) != pid || status)
+		return 0;
+	if (waitpid(pid, &status, 0) != pid)
+		err(1, "waitpid");
+	return status ? -1 : 1;
+}
+
+static void do_fork(void)
+{
+	const int r = fork_and_wait();
+
+	if (r < 0)
 		errx(1, "The child failed.");
-	exit(0);
+	if (r)
+		exit(0);
+}
+
+static void do_outlive(void)
+{
+	if (fork_and_wait())
+		exit(0);
+}
+
+static void do_detach(void)
+{
+	if (fork()) {
+		do_wait();
+		exit(0);
+	}
+	parent = getppid();
+}
+
+static void do_orphan(void)
+{
+	while (getppid() == parent)
+		usleep(1000);
+}
+
+static void do_quit(void)
+{
+	_exit(0);
 }
 
 static void do_exec(void)
@@ -317,6 +359,10 @@ static const struct step {
 	{ "repeat", do_repeat },
 	{ "again", do_again },
 	{ "fork", do_fork },
+	{ "outlive", do_outlive },
+	{ "detach", do_detach },
+	{ "orphan", do_orphan },
+	{ "quit", do_quit },
 	{ "threads", do_threads },
 	{ "exec", do_exec },
 	{ "copy", do_copy },

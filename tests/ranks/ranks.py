@@ -19,6 +19,8 @@ MEMBER = BUILD / "tests/ranks/member"
 SECONDS = 60
 NOBODY, DAEMON = 65534, 1  # users
 PAGE_BYTES = 4096
+PRELOAD = BUILD / "tests/traffic/simulated-pmu.so"
+COUNTER_BYTES = 65536
 TOLERANCE = 0.99
 TRIES = 10
 LAUNCHERS = ("UNCORE_", "OMPI_", "PMIX_", "PMI_", "SLURM_", "PALS_", "FLUX_", "PBS_", "MPI_", "MV2_", "LSB_")
@@ -32,8 +34,8 @@ def environment(**more):
 class Uncored:
     """uncored on the stand-in machine, with a socket of its own."""
 
-    def __init__(self, folder, config=""):
-        self.folder = folder
+    def __init__(self, folder, config="", platforms=SOURCE / "conf/platforms"):
+        self.folder, self.platforms = folder, platforms
         self.socket = str(folder / "socket")
         self.config = folder / "uncored.conf"
         self.config.write_text(config, encoding="ascii")
@@ -46,7 +48,7 @@ class Uncored:
         wait_until(self.is_open, "uncored to listen", self.process)
 
     def words(self):
-        return (BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms",
+        return (BUILD / "daemon/uncored", "--platforms", self.platforms,
                 "--root", BUILD / "tests/machines/standin", "--config", self.config)
 
     def popen(self, *words, **more):
@@ -93,6 +95,21 @@ class KeptUncored(Uncored):
     def restart(self):
         """As an administrator does it."""
         self.process.send_signal(signal.SIGUSR1)
+
+
+class Simulated(Uncored):
+    """uncored on the simulated machine, whose counts are a file of its own."""
+
+    def start(self):
+        self.counters = self.folder / "counters"
+        self.counters.write_bytes(bytes(COUNTER_BYTES))
+        self.counters.chmod(0o666)
+        super().start()
+
+    def words(self):
+        return ("env", f"LD_PRELOAD={PRELOAD}", f"TRAFFIC_COUNTERS={self.counters}", BUILD / "daemon/uncored",
+                "--platforms", SOURCE / "conf/platforms", "--root", BUILD / "tests/machines/simulated",
+                "--config", self.config)
 
 
 @contextlib.contextmanager

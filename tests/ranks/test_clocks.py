@@ -87,7 +87,7 @@ def killed_behind():
 
 
 def all_killed():
-    """Since when figures of killed members are missing is told right, whatever the clock of who asks"""
+    """When figures of killed members were read is told right, whatever the clock of who asks"""
     begun = int(time.time())
     with serving() as uncored:
         dies = Shifted(uncored, "begin solve say in wait", AHEAD)
@@ -100,7 +100,7 @@ def all_killed():
                 env=uncored.environment(None), capture_output=True, check=False, timeout=SECONDS, cwd="/")
             tap.equal(shown.returncode, 0, shown.stderr)
             warning = json.loads(shown.stdout)[0]["warning"]
-            last = re.search(r"since their last reading at (\S+Z):", warning)
+            last = re.search(r"uncored noticed at (\S+Z) that", warning)
             tap.check(last, warning)
             read = calendar.timegm(time.strptime(last[1], "%Y-%m-%dT%H:%M:%SZ"))
             tap.check(begun - 1 <= read <= time.time(), f"{warning} (asked at {time.time() - begun} s)")

@@ -76,7 +76,7 @@ def in_children():
 
 
 def one_collects():
-    """A copy that is no member takes the record of the other's team, which stays a member"""
+    """A copy that is not a member takes the record of the other's team, which stays a member"""
     with serving_with_copy() as (uncored, copy):
         rank = start(uncored, f"begin a copy {copy} record own/job record own/job first touch {PAGES} end a "
                      f"{passage('a')}")

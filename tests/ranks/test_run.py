@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -42,14 +43,14 @@ def report(uncored, *options, status=0, **more):
 
 
 def shown_once():
-    """uncore report shows a job whose ranks were all killed, and says what is missing; uncored then forgets it"""
+    """uncore report shows a job whose ranks were all killed, and says when it was read; uncored then forgets it"""
     with serving() as uncored:
         faults = killed(uncored)
         shown = report(uncored).stdout
         again = report(uncored).stdout
-    contains(shown, "team own/job", "2 of 2 ranks were killed", "a process died inside: 2",
-             "since their last reading at")
-    tap.check(re.search(r"last reading at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: ", shown), shown)
+    contains(shown, "team own/job", "Ranks that were killed: 2 of 2", "a process died inside: 2",
+             "read the regions that were open")
+    tap.check(re.search(r"uncored noticed at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ that", shown), shown)
     tap.check(faults > 2 * PAGES, f"{faults} faults")
     tap.equal(again, NOTHING, "the second time")
 
@@ -73,7 +74,7 @@ def as_data():
         last = region_of(record, "last")
         tap.equal((last["count"], last["died"], last["open"]), (0, count, 0), "last")
         tap.check(count * PAGES <= bytes_of(region) / PAGE_BYTES <= most, f"{bytes_of(region)} bytes, {most} faults")
-        contains(record["warning"], f"{count} of {count} ranks were killed")
+        contains(record["warning"], f"Ranks that were killed: {count} of {count}")
     for record in records:
         counted = sum(int(row["value"]) for row in rows if (row["team"], row["region"], row["metric"]) ==
                       (record["team"], "solve", "dram.read"))
@@ -87,7 +88,7 @@ def outside_of_regions():
     with serving() as uncored:
         Rank(uncored, f"{MOVES} kill").end()
         shown = report(uncored).stdout
-    contains(shown, "1 of 1 ranks were killed", "nothing is missing")
+    contains(shown, "Ranks that were killed: 1 of 1", "nothing is missing")
 
 
 def some_left():
@@ -98,7 +99,7 @@ def some_left():
         tap.equal(Rank(uncored, MOVES).end(), "", "stderr")
         stays.kill()
         shown = report(uncored).stdout
-    contains(shown, "1 of 2 ranks were killed, and none lived to report")
+    contains(shown, "Ranks that were killed: 1 of 2. None lived to report")
 
 
 def running():
@@ -135,7 +136,7 @@ def of_others():
         gone = report(uncored).stdout
     contains(refused.stderr, "Only root may look at tables of another user")
     contains(unknown.stderr, "this machine has no user no such user")
-    contains(shown, "2 of 2 ranks were killed")
+    contains(shown, "Ranks that were killed: 2 of 2")
     tap.equal((none, gone), (NOTHING, NOTHING), "others")
 
 
@@ -149,7 +150,7 @@ def not_written():
         shown = report(uncored).stdout
     tap.equal(done.returncode, 1, "status")
     contains(done.stderr, "cannot write to stdout")
-    contains(shown, "2 of 2 ranks were killed")
+    contains(shown, "Ranks that were killed: 2 of 2")
 
 
 def wrong_options():
@@ -189,7 +190,7 @@ def run_killed():
     with serving() as uncored:
         done = run(uncored, "--", *script(DIES, DIES, DIES))
         after = report(uncored).stdout
-    contains(done.stderr, "no process of the job has reported", "3 of 3 ranks were killed", "a process died inside: 3")
+    contains(done.stderr, "no process of the job has reported", "Ranks that were killed: 3 of 3", "a process died inside: 3")
     tap.equal(done.stderr.count("Regions of"), 1, done.stderr)
     tap.equal(after, NOTHING, "after")
 
@@ -208,16 +209,16 @@ def run_to_file():
             region = region_of(record, "solve")
             tap.check(2 * PAGES <= bytes_of(region) / PAGE_BYTES <= faults, f"{bytes_of(region)} bytes")
             tap.equal((region["count"], "warning" in record), (2, name == "dies"), name)
-        done = run(uncored, "-o", "/nonexistent/file", *script(DIES))
-    contains(done.stderr, "cannot write the report to /nonexistent/file", "The report follows",
-             "1 of 1 ranks were killed")
+        done = run(uncored, "-o", "/nonexistent/file", "echo", "it ran", status=1)
+    contains(done.stderr, "cannot write the report to /nonexistent/file", "The job was not run")
+    tap.equal(done.stdout, "", "the job")
 
 
 def run_own_name():
     """A name of the team that the user chose stays, whatever characters it has"""
     with serving() as uncored:
         done = run(uncored, "--", *script(DIES), UNCORE_TEAM="a b:" + 80 * "x")
-    contains(done.stderr, "team own/a_b_xxx", "1 of 1 ranks were killed")
+    contains(done.stderr, "team own/a_b_xxx", "Ranks that were killed: 1 of 1")
 
 
 def run_left():
@@ -239,7 +240,66 @@ def run_left():
     tap.equal((status, lines[1]), (128 + 9, "in"), "status")
     contains(said, "1 process of the job still runs")
     contains(named, "1 process still runs")
-    contains(shown, "1 of 1 ranks were killed", "nothing is missing")
+    contains(shown, "Ranks that were killed: 1 of 1", "nothing is missing")
+
+
+# A rank that is in one region from its begin on, as most are in their main loop.
+LOOP = f"begin main touch {PAGES} say in"
+
+
+def run_in_loop():
+    """Of ranks that are killed in the one region that they were ever in, uncore run has the bytes"""
+    with serving() as uncored:
+        path = str(uncored.folder / "report")
+        faults = machine_faults()
+        run(uncored, "-o", path, *script(LOOP + " kill", LOOP + " kill"))
+        faults = machine_faults() - faults
+        record = read_report(path)
+    region = region_of(record, "main")
+    tap.check(2 * PAGES <= bytes_of(region) / PAGE_BYTES <= faults, f"{bytes_of(region)} bytes, {faults} faults")
+    tap.equal((region["count"], region["died"], region["lost_ns"]), (0, 2, 0), "main")
+    tap.equal([member["died"] for member in record["members"]], [True, True], "members")
+    contains(record["warning"], "Ranks that were killed: 2 of 2", "were read at", "after the last rank had ended")
+
+
+def kept_bytes(uncored):
+    """What the region of LOOP has so far, while it is open."""
+    records = json.loads(report(uncored, "--running", "--keep", "--json").stdout)
+    sockets = region_of(records[0], "main")["sockets"] if records else []
+    return sum(socket["metrics"]["dram.read"]["bytes"] for socket in sockets)
+
+
+def killed_both(number):
+    """uncore run is killed together with its job, after @number, or after it had time to look"""
+    with serving() as uncored:
+        words = ["env", "--ignore-signal=TERM,HUP", MEMBER, *LOOP.split(), "wait"]
+        with subprocess.Popen([ranks.BUILD / "client/uncore", "run", *words], env=uncored.environment(None), text=True,
+                              user=ranks.NOBODY, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as done:
+            tap.equal(done.stdout.readline(), "in\n", "what the rank says")
+            children = pathlib.Path(f"/proc/{done.pid}/task/{done.pid}/children").read_text(encoding="ascii").split()
+            before = kept_bytes(uncored)
+            if number:
+                done.send_signal(number)
+            ranks.wait_until(lambda: kept_bytes(uncored) >= PAGES * PAGE_BYTES, "a reading", done)
+            done.kill()
+            os.kill(int(children[0]), signal.SIGKILL)
+        ranks.wait_until(lambda: "still runs" not in report(uncored, "--keep").stdout, "the end of the rank")
+        record = json.loads(report(uncored, "--json").stdout)[0]
+    tap.equal(before, 0, "bytes before")
+    tap.check(bytes_of(region_of(record, "main")) >= PAGES * PAGE_BYTES, f"{record}")
+    tap.equal(len(record["members"]), 1, "members: uncore run is none")
+    contains(record["warning"], "Ranks that were killed: 1 of 1", "uncored noticed at")
+
+
+def run_told_to_end():
+    """uncore run reads when it is told to end, so that its job's figures are there when both are killed"""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        killed_both(number)
+
+
+def run_reads_now_and_then():
+    """While a region is open and nobody reads, uncore run does so now and then"""
+    killed_both(None)
 
 
 def run_fails():
@@ -257,4 +317,4 @@ if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(body.__doc__, body) for body in (
     shown_once, as_data, outside_of_regions, some_left, running, of_others, not_written, wrong_options, run_normal,
-    run_killed, run_to_file, run_own_name, run_left, run_fails)])
+    run_killed, run_to_file, run_own_name, run_left, run_in_loop, run_told_to_end, run_reads_now_and_then, run_fails)])

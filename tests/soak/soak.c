@@ -236,7 +236,7 @@ static struct size measure(void)
 /*
  * uncored is killed and started again for half of the time; for the other half one process lives.
  */
-static void it_stays_what_it_is(void **state)
+CASE("it stays what it is")
 {
 	const char *seconds = getenv("UNCORE_SOAK_S");
 	bool hotplug = getenv("UNCORE_SOAK_HOTPLUG") && access(cpu_file, W_OK) == 0;
@@ -282,11 +282,5 @@ static int end(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		cmocka_unit_test(it_stays_what_it_is),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return _cmocka_run_group_tests("soak", cases, sizeof cases / sizeof *cases, begin, end);
+	return run_privileged_cases(begin, end);
 }

@@ -125,7 +125,7 @@ static void await_lookup(uint64_t uid)
 
 /* --- cases --- */
 
-static void reads_and_their_cost_are_the_users(void **state)
+CASE("sweeps and CPU time of a user's reads are the user's, to the last sweep")
 {
 	struct client client = start_client(NOBODY);
 	struct json_object *before, *after, *was, *is;
@@ -153,7 +153,7 @@ static void reads_and_their_cost_are_the_users(void **state)
 	json_object_put(after);
 }
 
-static void processes_are_named(void **state)
+CASE("each process has its number, its user and its name, as plain text")
 {
 	struct client client = start_client(NOBODY);
 	struct json_object *object, *processes, *process;
@@ -194,7 +194,7 @@ static int open_in_vain(void *argument)
 	return uncore_open(the_daemon.socket_path, &uncore) == -EACCES ? 0 : 1;
 }
 
-static void refusals_are_the_users_by_rule(void **state)
+CASE("refusals are counted for the user by rule, and only root is told")
 {
 	struct json_object *object, *user;
 	struct run run;
@@ -216,7 +216,7 @@ static void refusals_are_the_users_by_rule(void **state)
 	json_object_put(object);
 }
 
-static void who_waits_for_the_budget_is_seen(void **state)
+CASE("a user whose reads wait is seen")
 {
 	struct json_object *object;
 	struct client client;
@@ -249,7 +249,7 @@ static int make_table(void *argument)
 	       packet.message.header.opcode != WIRE_TABLE;
 }
 
-static void tables_are_their_users(void **state)
+CASE("a table of a team is its user's")
 {
 	struct client client = start_client(NOBODY);
 	struct json_object *before, *after;
@@ -266,7 +266,7 @@ static void tables_are_their_users(void **state)
 }
 
 /* Root's own connections cost next to nothing, and came first. */
-static void who_costs_most_comes_first(void **state)
+CASE("the user who costs most at this moment comes first")
 {
 	const char *const arguments[] = { build_path("client/uncore"), "info", "--clients",
 		"--socket", the_daemon.socket_path, NULL };
@@ -291,7 +291,7 @@ static void who_costs_most_comes_first(void **state)
 }
 
 /* All cases before have had clients of this user. */
-static void a_first_client_is_in_the_log_once_an_hour(void **state)
+CASE("the first client of a user is in the log, once an hour")
 {
 	char line[96];
 
@@ -306,20 +306,5 @@ static void a_first_client_is_in_the_log_once_an_hour(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("sweeps and CPU time of a user's reads are the user's, to the last sweep",
-			reads_and_their_cost_are_the_users),
-		CASE("each process has its number, its user and its name, as plain text",
-			processes_are_named),
-		CASE("refusals are counted for the user by rule, and only root is told",
-			refusals_are_the_users_by_rule),
-		CASE("a user whose reads wait is seen", who_waits_for_the_budget_is_seen),
-		CASE("a table of a team is its user's", tables_are_their_users),
-		CASE("the user who costs most at this moment comes first",
-			who_costs_most_comes_first),
-		CASE("the first client of a user is in the log, once an hour",
-			a_first_client_is_in_the_log_once_an_hour),
-	};
-
-	return run_on_daemon("clients", "standin", NULL, cases, ARRAY_SIZE(cases));
+	return run_on_daemon("standin", NULL);
 }

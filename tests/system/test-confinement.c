@@ -33,7 +33,7 @@ static uint64_t status_number(pid_t pid, pid_t tid, const char *key, int base)
 	return 0;
 }
 
-static void each_thread_has_given_up_privilege_and_calls(void **state)
+CASE("each thread has given up all capabilities, and calls, by one filter")
 {
 	enum { FILTER = 2 /* SECCOMP_MODE_FILTER */ };
 	uint64_t n_filters = status_number(getpid(), getpid(), "Seccomp_filters", 10);
@@ -88,13 +88,13 @@ static unsigned fill_queue(const struct daemon_process *daemon)
 	return n;
 }
 
-static void its_own_socket_has_a_short_queue(void **state)
+CASE("at most 32 connections wait at its own socket")
 {
 	/* The kernel lets one more in (net/unix/af_unix.c, unix_recvq_full). */
 	assert_int_equal(fill_queue(&the_daemon), BACKLOG + 1);
 }
 
-static void a_passed_socket_has_a_short_queue(void **state)
+CASE("at most 32 connections wait at a socket that systemd passes")
 {
 	struct daemon_process activated = {};
 
@@ -105,14 +105,5 @@ static void a_passed_socket_has_a_short_queue(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("each thread has given up all capabilities, and calls, by one filter",
-			each_thread_has_given_up_privilege_and_calls),
-		CASE("at most 32 connections wait at its own socket",
-			its_own_socket_has_a_short_queue),
-		CASE("at most 32 connections wait at a socket that systemd passes",
-			a_passed_socket_has_a_short_queue),
-	};
-
-	return run_on_daemon("confinement", "standin", NULL, cases, sizeof cases / sizeof *cases);
+	return run_on_daemon("standin", NULL);
 }

@@ -105,7 +105,7 @@ static int read_from_many_threads(void *argument)
 	return bad;
 }
 
-static void eight_threads_never_see_an_old_sweep(void **state)
+CASE("8 threads x 10,000 fresh reads, reports meanwhile: no sweep began before its call")
 {
 	assert_int_equal(as_nobody(read_from_many_threads, NULL), 0);
 }
@@ -127,7 +127,7 @@ static int count_cached_sweeps(void *argument)
 	return sample.sweep != first;
 }
 
-static void cached_reads_cost_no_sweep(void **state)
+CASE("cached reads cost no sweep")
 {
 	assert_int_equal(as_nobody(count_cached_sweeps, NULL), 0);
 }
@@ -152,7 +152,7 @@ static int read_cached_without_system_calls(void *argument)
 	return 3;
 }
 
-static void cached_reads_make_no_system_call(void **state)
+CASE("cached reads make no system call")
 {
 	assert_int_equal(as_nobody(read_cached_without_system_calls, NULL), 0);
 }
@@ -161,18 +161,7 @@ static void cached_reads_make_no_system_call(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("8 threads x 10,000 fresh reads, reports meanwhile: no sweep began before its "
-		     "call",
-			eight_threads_never_see_an_old_sweep),
-		CASE("cached reads cost no sweep", cached_reads_cost_no_sweep),
-#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer makes some of its own */
-		CASE("cached reads make no system call", cached_reads_make_no_system_call),
-#endif
-	};
-
 	/* This suite does not test the limits; 80,000 reads would take long within 10 %. */
-	return run_on_daemon("freshness", "standin",
-		"[server]\nrequests_per_second = 10000\n[reader]\nbudget_percent = 100\n", cases,
-		sizeof cases / sizeof *cases);
+	return run_on_daemon("standin",
+		"[server]\nrequests_per_second = 10000\n[reader]\nbudget_percent = 100\n");
 }

@@ -65,7 +65,7 @@ static int try_to_write_the_page(void *argument)
 	return 0;
 }
 
-static void a_client_cannot_write_the_page(void **state)
+CASE("a client cannot write the page, in any of ten ways")
 {
 	assert_int_equal(as_nobody(try_to_write_the_page, NULL), 0);
 }
@@ -129,7 +129,7 @@ static void read_beside(int (*attack)(void *))
 	assert_int_equal(status, 0);
 }
 
-static void a_flooded_doorbell_delays_nobody(void **state)
+CASE("a client that floods its doorbell delays nobody, and is throttled")
 {
 	uint64_t throttled;
 
@@ -139,7 +139,7 @@ static void a_flooded_doorbell_delays_nobody(void **state)
 }
 
 /* The bound is 10 % of one CPU for 2 s and a burst of 10 ms, and as much again for the noise. */
-static void reconnecting_buys_no_budget(void **state)
+CASE("a client that reconnects does not get more than its budget")
 {
 	uint64_t before_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns"), used_ns;
 	pid_t attacker = start_as(SOMEBODY, flood_and_reconnect, NULL);
@@ -192,7 +192,7 @@ static void wait_until_alone(void)
 	usleep(200000); /* the connection that asked has to go, too */
 }
 
-static void quotas_hold_and_death_frees_everything(void **state)
+CASE("a user's quota holds, and the death of a client frees all it held")
 {
 	long before, after = 0;
 
@@ -211,18 +211,6 @@ static void quotas_hold_and_death_frees_everything(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("a client cannot write the page, in any of ten ways",
-			a_client_cannot_write_the_page),
-		CASE("a client that floods its doorbell delays nobody, and is throttled",
-			a_flooded_doorbell_delays_nobody),
-		CASE("a client that reconnects does not get more than its budget",
-			reconnecting_buys_no_budget),
-		CASE("a user's quota holds, and the death of a client frees all it held",
-			quotas_hold_and_death_frees_everything),
-	};
-
-	return run_on_daemon("isolation", "standin",
-		"[server]\nmax_clients_per_user = 8\n[reader]\nburst_ms = 10\n", cases,
-		sizeof cases / sizeof *cases);
+	return run_on_daemon(
+		"standin", "[server]\nmax_clients_per_user = 8\n[reader]\nburst_ms = 10\n");
 }

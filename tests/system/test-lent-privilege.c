@@ -102,7 +102,7 @@ static void assert_refused(void)
 		fail_msg("Status %d, output: %s", run.status, run.output);
 }
 
-static void file_capabilities_are_refused(void **state)
+CASE("file capabilities are refused, with what to do")
 {
 	assert_int_equal(lend_capability(program), 0);
 	run_it(NOBODY, "--check");
@@ -111,7 +111,7 @@ static void file_capabilities_are_refused(void **state)
 	assert_refused();
 }
 
-static void set_user_id_is_refused(void **state)
+CASE("set-user-ID and set-group-ID are refused")
 {
 	removexattr(program, "security.capability");
 	assert_int_equal(chmod(program, 04755), 0);
@@ -140,7 +140,7 @@ static int check_with_ambient_capability(void *argument)
 	return argument ? 101 : 102;
 }
 
-static void what_a_service_manager_hands_down_is_accepted(void **state)
+CASE("privilege that a service manager hands down is accepted")
 {
 	removexattr(program, "security.capability");
 	assert_int_equal(wait_for(start_as(0, check_with_ambient_capability, NULL), 60), 0);
@@ -150,15 +150,5 @@ static void what_a_service_manager_hands_down_is_accepted(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("file capabilities are refused, with what to do",
-			file_capabilities_are_refused),
-		CASE("set-user-ID and set-group-ID are refused", set_user_id_is_refused),
-		CASE("privilege that a service manager hands down is accepted",
-			what_a_service_manager_hands_down_is_accepted),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("lent-privilege", cases, find_place, leave_place);
+	return run_privileged_cases(find_place, leave_place);
 }

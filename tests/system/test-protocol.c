@@ -4,12 +4,15 @@
 #include "tests/harness/test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "client/libuncore/uncore.h"
+#include "common/page.h"
 #include "common/wire.h"
 
 /* Sends these bytes and expects an error message with @error, and then the end or not. */
@@ -38,7 +41,7 @@ static void assert_still_served(void)
 	uncore_close(uncore);
 }
 
-static void malformed_messages_end_the_connection(void **state)
+CASE("malformed and oversized messages get an error and end the connection")
 {
 	char large[WIRE_MESSAGE_MAX * 4] = "";
 	union wire_message message;
@@ -70,14 +73,14 @@ static uint32_t version_answered_to(uint32_t version)
 	return reply.message.welcome.version;
 }
 
-static void a_newer_client_is_answered_the_lower_version(void **state)
+CASE("a newer client is answered the lower version")
 {
 	assert_int_equal(version_answered_to(1), 1);
 	assert_int_equal(version_answered_to(WIRE_VERSION + 1), WIRE_VERSION);
 	assert_int_equal(version_answered_to(UINT32_MAX), WIRE_VERSION);
 }
 
-static void version_0_is_refused_in_words(void **state)
+CASE("version 0 is refused in words")
 {
 	union wire_message message;
 
@@ -86,7 +89,7 @@ static void version_0_is_refused_in_words(void **state)
 	assert_still_served();
 }
 
-static void unknown_and_untimely_requests_get_an_error(void **state)
+CASE("unknown and untimely requests get an error")
 {
 	union wire_message message = { .header = { .opcode = 77, .size = sizeof message.header } };
 
@@ -98,8 +101,130 @@ static void unknown_and_untimely_requests_get_an_error(void **state)
 	assert_still_served();
 }
 
+CASE("the last reading of a table is asked for by name and run, also before HELLO")
+{
+	union wire_message message;
+
+	wire_begin(&message, WIRE_LAST);
+	message.team.wish = TEAM_LOOK;
+	message.team.uid = TEAM_OWN;
+	message.team.run = 1;
+	strcpy(message.team.name, "no.such.team");
+	expect_error(&message, sizeof message.team, -ENOENT, false);
+	message.team.run = 0;
+	expect_error(&message, sizeof message.team, -EBADMSG, true);
+	message.team.run = 1;
+	message.team.wish = TEAM_LOOK;
+	message.team.uid = 0;
+	expect_error(&message, sizeof message.team, geteuid() ? -EPERM : -ENOENT, false);
+	assert_still_served();
+}
+
+/* Gets a table of the team, as a member does. Its descriptor is the caller's. */
+static int join(const char *name, uint32_t *ret_run, int *ret_connection)
+{
+	union wire_message message;
+	struct wire_packet reply;
+	int fd;
+
+	*ret_connection = connect_raw(&the_daemon);
+	wire_begin(&message, WIRE_HELLO);
+	message.hello.version = WIRE_VERSION;
+	assert_int_equal(wire_send(*ret_connection, &message, NULL, 0), 0);
+	assert_int_equal(wire_receive(*ret_connection, WIRE_FROM_DAEMON, &reply), 1);
+	wire_packet_done(&reply);
+	wire_begin(&message, WIRE_TEAM);
+	message.team.wish = TEAM_JOIN;
+	message.team.uid = TEAM_OWN;
+	message.team.bytes = 1 << 20;
+	message.team.layout = 77;
+	strcpy(message.team.name, name);
+	assert_int_equal(wire_send(*ret_connection, &message, NULL, 0), 0);
+	assert_int_equal(wire_receive(*ret_connection, WIRE_FROM_DAEMON, &reply), 1);
+	assert_int_equal(reply.message.header.opcode, WIRE_TABLE);
+	*ret_run = reply.message.table.run;
+	fd = reply.fds[0];
+	reply.n_fds = 0;
+	return fd;
+}
+
+/* The answer for the newest run of the team: 0 if there is a reading, or the error. */
+static int ask_last(const char *name, uint32_t run, struct wire_packet *ret)
+{
+	union wire_message message;
+	int fd = connect_raw(&the_daemon);
+
+	wire_begin(&message, WIRE_LAST);
+	message.team.wish = TEAM_LOOK;
+	message.team.uid = TEAM_OWN;
+	message.team.run = run;
+	strcpy(message.team.name, name);
+	assert_int_equal(wire_send(fd, &message, NULL, 0), 0);
+	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, ret), 1);
+	close(fd);
+	return ret->message.header.opcode == WIRE_ERROR ? ret->message.error.error : 0;
+}
+
+static int wait_for_last(const char *name, uint32_t run, struct wire_packet *ret)
+{
+	int r;
+
+	while ((r = ask_last(name, run, ret)) == -EAGAIN)
+		usleep(1000);
+	return r;
+}
+
+/* Writes so many bytes into a table, for which somebody else holds a lock, or nobody. */
+static int leave_table(const char *name, size_t n_bytes, bool is_locked, uint32_t *ret_run)
+{
+	char *bytes = calloc(1, n_bytes);
+	int connection, table = join(name, ret_run, &connection), r;
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 1 };
+	struct wire_packet reply;
+
+	assert_int_equal(pwrite(table, bytes, n_bytes, 0), n_bytes);
+	free(bytes);
+	if (is_locked)
+		assert_int_equal(fcntl(table, F_SETLK, &lock), 0);
+	close(connection);
+	r = is_locked ? wait_for_last(name, *ret_run, &reply) : 0;
+	close(table);
+	return r;
+}
+
+CASE("a table that was filled, and that nobody holds a lock on any more, gets one reading")
+{
+	struct wire_packet first, second;
+	struct page_sweep sweeps[PAGE_SOCKETS_MAX], again[PAGE_SOCKETS_MAX];
+	uint32_t run;
+
+	assert_int_equal(leave_table("filled", 1 << 17, true, &run), -ENOENT);
+	assert_int_equal(wait_for_last("filled", run, &first), 0);
+	assert_int_equal(first.message.reading.n_sockets, 2);
+	assert_true(first.message.reading.alive_ns <= first.message.reading.noticed_ns);
+	assert_int_equal(first.n_fds, 1);
+	assert_int_equal(pread(first.fds[0], sweeps, sizeof sweeps, 0), 2 * sizeof *sweeps);
+	assert_true(sweeps[0].number && sweeps[1].number);
+	assert_true(sweeps[0].begin_ns >= first.message.reading.noticed_ns);
+	assert_still_served();
+	assert_int_equal(ask_last("filled", run, &second), 0);
+	assert_int_equal(pread(second.fds[0], again, sizeof again, 0), 2 * sizeof *sweeps);
+	assert_memory_equal(again, sweeps, 2 * sizeof *sweeps);
+	wire_packet_done(&first);
+	wire_packet_done(&second);
+}
+
+CASE("a table with no more than its header was reported, or never filled, and gets none")
+{
+	struct wire_packet reply;
+	uint32_t run;
+
+	leave_table("header", TEAM_REPORTED_BYTES, false, &run);
+	assert_int_equal(wait_for_last("header", run, &reply), -ENOENT);
+}
+
 /* The kernel refuses them, which has had SO_PASSRIGHTS since 6.16, or the daemon does. */
-static void requests_with_descriptors_are_refused(void **state)
+CASE("requests with descriptors are refused")
 {
 	union wire_message message;
 	struct wire_packet reply;
@@ -123,18 +248,5 @@ static void requests_with_descriptors_are_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("malformed and oversized messages get an error and end the connection",
-			malformed_messages_end_the_connection),
-		CASE("a newer client is answered the lower version",
-			a_newer_client_is_answered_the_lower_version),
-		CASE("version 0 is refused in words", version_0_is_refused_in_words),
-		CASE("unknown and untimely requests get an error",
-			unknown_and_untimely_requests_get_an_error),
-		CASE("requests with descriptors are refused",
-			requests_with_descriptors_are_refused),
-	};
-
-	return run_on_daemon("protocol", "standin", "[server]\nrequests_per_second = 10000\n",
-		cases, sizeof cases / sizeof *cases);
+	return run_on_daemon("standin", "[server]\nrequests_per_second = 10000\n");
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "client/libuncore/uncore.h"
+#include "common/macro.h"
 #include "common/wire.h"
 
 static struct run run;
@@ -24,7 +25,6 @@ static char directory[64];
 
 static int make_directory(void **state)
 {
-	(void)state;
 	strcpy(directory, "/tmp/uncored-refusals-XXXXXX");
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(chown(directory, NOBODY, NOBODY), 0);
@@ -33,7 +33,6 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-	(void)state;
 	return rmdir(directory);
 }
 
@@ -67,14 +66,13 @@ static void assert_refused(const char *const words[])
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void check_needs_no_privilege(void **state)
+CASE("--check needs no privilege")
 {
 	char program[512], root[512], platforms[512];
 	const char *const arguments[] = { program, "--check", "--json", "--root", root,
 		"--platforms", platforms, NULL };
 	struct json_object *report;
 
-	(void)state;
 	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
 	snprintf(root, sizeof root, "%s", build_path("tests/machines/sapphire-rapids"));
 	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
@@ -85,6 +83,36 @@ static void check_needs_no_privilege(void **state)
 	assert_string_equal(json_object_get_string(json_object_object_get(report, "platform")),
 		"sapphire-rapids");
 	json_object_put(report);
+}
+
+CASE("--check tells by its status what is wrong")
+{
+	static const struct {
+		const char *machine, *config;
+		int status;
+	} cases[] = {
+		{ "sapphire-rapids", "/dev/null", 0 },
+		{ "sapphire-rapids", "/etc/passwd", 1 },
+		{ "sapphire-rapids", "/nonexistent", 1 },
+		{ "unknown", "/etc/passwd", 1 },
+		{ "unknown", "/dev/null", 3 },   /* no platform file */
+		{ "graviton4", "/dev/null", 3 }, /* known to have no counters */
+		{ "zen3-broken", "/dev/null", 3 },
+	};
+	char program[512], root[512], platforms[512];
+
+	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
+	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(
+			root, sizeof root, "%s/%s", build_path("tests/machines"), cases[i].machine);
+		run_program(&run, NOBODY,
+			(const char *const[]){ program, "--check", "--root", root, "--platforms",
+				platforms, "--config", cases[i].config, NULL });
+		if (run.status != cases[i].status)
+			fail_msg("%s with %s: status %d, should be %d: %s", cases[i].machine,
+				cases[i].config, run.status, cases[i].status, run.output);
+	}
 }
 
 /* --- running on less than everything --- */
@@ -102,14 +130,13 @@ static void read_dram(const struct daemon_process *daemon, unsigned socket,
 	uncore_close(uncore);
 }
 
-static void a_refused_box_makes_its_metrics_partial(void **state)
+CASE("a box that the kernel refuses leaves its metrics partial")
 {
 	struct daemon_process daemon = {};
 	struct uncore_value value;
 	char why[UNCORE_TEXT_MAX];
 	char *info;
 
-	(void)state;
 	daemon_start(&daemon, "standin-broken", NULL);
 	read_dram(&daemon, 0, &value, why);
 	assert_int_equal(uncore_info(daemon.socket_path, &info), 0);
@@ -122,13 +149,12 @@ static void a_refused_box_makes_its_metrics_partial(void **state)
 }
 
 /* 96 boxes of three events want 288 descriptors; the last socket's are opened last. */
-static void too_few_descriptors_leave_the_rest_served(void **state)
+CASE("with too few descriptors for all counters the rest is served")
 {
 	struct daemon_process daemon = { .descriptor_limit = 250 };
 	struct uncore_value first, last;
 	char why[UNCORE_TEXT_MAX];
 
-	(void)state;
 	if (standin_sockets() < 2)
 		skip();
 	daemon_start(&daemon, "standin-wide", NULL);
@@ -139,12 +165,11 @@ static void too_few_descriptors_leave_the_rest_served(void **state)
 	assert_int_equal(last.quality, UNCORE_STANDIN | UNCORE_PARTIAL);
 }
 
-static void the_daemon_keeps_no_capability(void **state)
+CASE("a running daemon holds no capability")
 {
 	struct daemon_process daemon = {};
 	char command[160];
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	snprintf(command, sizeof command,
 		"cd /proc/%d/task && cat %d/status $(grep -l socket */comm | sed s/comm/status/) | "
@@ -156,12 +181,11 @@ static void the_daemon_keeps_no_capability(void **state)
 }
 
 /* Each reader must run on its socket's CPU alone, in SCHED_FIFO. */
-static void readers_are_pinned_and_real_time(void **state)
+CASE("readers are pinned, and real-time")
 {
 	struct daemon_process daemon = {};
 	char command[256], expected[64];
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	for (unsigned s = 0; s < standin_sockets(); s++) {
 		snprintf(command, sizeof command,
@@ -179,12 +203,11 @@ static void readers_are_pinned_and_real_time(void **state)
 
 /* --- the socket --- */
 
-static void a_second_daemon_is_refused(void **state)
+CASE("a second daemon on one socket is refused")
 {
 	struct daemon_process daemon = {};
 	char root[512];
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
 	daemon_run(&run, (const char *const[]){ "--root", root, "--socket", daemon.socket_path,
@@ -194,11 +217,10 @@ static void a_second_daemon_is_refused(void **state)
 }
 
 /* connect(2) to an ordinary file fails as it does to a socket that nobody serves. */
-static void an_ordinary_file_is_left_alone(void **state)
+CASE("a file that is not a socket is left alone")
 {
 	char root[512], path[128];
 
-	(void)state;
 	write_file("precious", "data\n");
 	snprintf(path, sizeof path, "%s", in_directory("precious"));
 	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
@@ -208,11 +230,10 @@ static void an_ordinary_file_is_left_alone(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void a_left_over_socket_is_taken_over(void **state)
+CASE("a socket left by a killed daemon is taken over")
 {
 	struct daemon_process daemon = {};
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	daemon_kill(&daemon);
 	/* Start it again in the directory where the socket was left. */
@@ -220,13 +241,12 @@ static void a_left_over_socket_is_taken_over(void **state)
 	daemon_stop(&daemon);
 }
 
-static void systemd_may_pass_the_socket(void **state)
+CASE("a socket passed by systemd is served and left alone")
 {
 	struct daemon_process daemon = {};
 	struct uncore_value value;
 	char why[UNCORE_TEXT_MAX];
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", NULL, false);
 	read_dram(&daemon, 0, &value, why);
 	assert_false(value.quality & UNCORE_ABSENT);
@@ -237,13 +257,12 @@ static void systemd_may_pass_the_socket(void **state)
 	daemon_remove(&daemon);
 }
 
-static void the_limit_of_all_clients_holds(void **state)
+CASE("the limit of all clients holds")
 {
 	struct daemon_process daemon = {};
 	struct uncore *handles[5] = {};
 	int r[5];
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[server]\nmax_clients = 4\n");
 	for (unsigned i = 0; i < 5; i++)
 		r[i] = uncore_open(daemon.socket_path, &handles[i]);
@@ -265,7 +284,7 @@ static int connect_welcomed(const struct daemon_process *daemon)
 }
 
 /* Of many requests at once, only as many are answered as one second permits. */
-static void requests_are_rationed(void **state)
+CASE("requests of one connection are rationed")
 {
 	struct daemon_process daemon = {};
 	struct wire_packet packet;
@@ -273,7 +292,6 @@ static void requests_are_rationed(void **state)
 	unsigned n = 0;
 	int fd;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[server]\nrequests_per_second = 4\n");
 	fd = connect_welcomed(&daemon);
 	wire_begin(&info, WIRE_INFO);
@@ -288,14 +306,13 @@ static void requests_are_rationed(void **state)
 }
 
 /* A client that does not read its answers is dropped before they pile up. */
-static void a_deaf_client_is_dropped(void **state)
+CASE("a client that does not read its answers is dropped")
 {
 	struct daemon_process daemon = {};
 	union wire_message info;
 	unsigned n = 0;
 	int fd, r = 0;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[server]\nrequests_per_second = 10000\n");
 	fd = connect_welcomed(&daemon);
 	wire_begin(&info, WIRE_INFO);
@@ -326,7 +343,7 @@ static void limit_memory(const struct daemon_process *daemon, rlim_t bytes)
  * All clients send at once, so that the event loop has to grow its tables while no memory is left
  * for another client.
  */
-static void want_of_memory_passes(void **state)
+CASE("want of memory passes")
 {
 	enum { CLIENTS = 500, BEFORE = 300 };
 	static const char lost[] = "A client could not be taken in";
@@ -336,7 +353,6 @@ static void want_of_memory_passes(void **state)
 	int fds[CLIENTS];
 	long at_rest;
 
-	(void)state;
 	setenv("MALLOC_TOP_PAD_", "0", 1); /* malloc(3) must not keep a reserve */
 	daemon_start(&daemon, "standin", "[server]\nmax_clients_per_user = 4096\n");
 	unsetenv("MALLOC_TOP_PAD_");
@@ -381,12 +397,11 @@ static int read_for_ever(void *argument)
 	return r == -ENOTCONN ? 0 : 1;
 }
 
-static void it_ends_cleanly_under_load_and_clients_notice(void **state)
+CASE("SIGTERM under load ends it cleanly and its clients notice")
 {
 	struct daemon_process daemon = {};
 	pid_t clients[4];
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	for (unsigned i = 0; i < 4; i++)
 		clients[i] = start_as_nobody(read_for_ever, daemon.socket_path);
@@ -398,32 +413,5 @@ static void it_ends_cleanly_under_load_and_clients_notice(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("--check needs no privilege", check_needs_no_privilege),
-		CASE("a box that the kernel refuses leaves its metrics partial",
-			a_refused_box_makes_its_metrics_partial),
-		CASE("with too few descriptors for all counters the rest is served",
-			too_few_descriptors_leave_the_rest_served),
-		CASE("a running daemon holds no capability", the_daemon_keeps_no_capability),
-		CASE("readers are pinned, and real-time", readers_are_pinned_and_real_time),
-		CASE("a second daemon on one socket is refused", a_second_daemon_is_refused),
-		CASE("a file that is not a socket is left alone", an_ordinary_file_is_left_alone),
-		CASE("a socket left by a killed daemon is taken over",
-			a_left_over_socket_is_taken_over),
-		CASE("a socket passed by systemd is served and left alone",
-			systemd_may_pass_the_socket),
-		CASE("the limit of all clients holds", the_limit_of_all_clients_holds),
-		CASE("requests of one connection are rationed", requests_are_rationed),
-		CASE("a client that does not read its answers is dropped",
-			a_deaf_client_is_dropped),
-#ifdef MEMORY_CAN_BE_LIMITED
-		CASE("want of memory passes", want_of_memory_passes),
-#endif
-		CASE("SIGTERM under load ends it cleanly and its clients notice",
-			it_ends_cleanly_under_load_and_clients_notice),
-	};
-
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("refusals", cases, make_directory, remove_directory);
+	return run_privileged_cases(make_directory, remove_directory);
 }

@@ -74,16 +74,15 @@ static void assert_reason(int error, const char *const words[])
 	assert_words(the_daemon.manager.status, words);
 }
 
-static void an_unknown_machine(void **state)
+CASE("an unknown machine is told to every client, with what to do")
 {
-	(void)state;
 	start("unknown", NULL);
 	assert_reason(-ENODEV, WORDS("uncore-platform(5)", "GenuineIntel"));
 	assert_int_equal(daemon_logged(&the_daemon, "GenuineIntel"), 1);
 	stop();
 }
 
-static void a_wrong_configuration(void **state)
+CASE("a wrong configuration is told with file and line")
 {
 	static const struct {
 		const char *config, *words[3];
@@ -95,7 +94,6 @@ static void a_wrong_configuration(void **state)
 		{ "[calibration]\nno.such = 64\n", { "no.such", "standin" } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		start("standin", wrong[i].config);
 		assert_reason(-EINVAL, wrong[i].words);
@@ -103,12 +101,11 @@ static void a_wrong_configuration(void **state)
 	}
 }
 
-static void a_wrong_platform_file(void **state)
+CASE("a wrong platform file is told with file and line")
 {
 	char folder[] = "/tmp/uncored-platforms-XXXXXX", path[64];
 	FILE *file;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/mine.conf", folder);
 	file = fopen(path, "we");
@@ -124,9 +121,8 @@ static void a_wrong_platform_file(void **state)
 }
 
 /* The tree's PMU types exist in no kernel without such hardware. */
-static void counters_that_no_kernel_has(void **state)
+CASE("counters that the kernel does not have are told by name")
 {
-	(void)state;
 	start("icelake-sp", NULL);
 	assert_reason(-ENODEV,
 		WORDS("every one of", "uncore_imc_0 on CPU 0", "No such file or directory"));
@@ -134,9 +130,8 @@ static void counters_that_no_kernel_has(void **state)
 }
 
 /* uncored keeps some descriptors in reserve when it opens counters, and has no others here. */
-static void no_descriptors(void **state)
+CASE("too few descriptors at the start are told")
 {
-	(void)state;
 	the_daemon.descriptor_limit = 20;
 	start("standin", NULL);
 	assert_reason(-ENOMEM, WORDS("every one of", "Too many open files"));
@@ -150,9 +145,8 @@ static void drop_capabilities(const struct daemon_process *process)
 	prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN_NUMBER);
 }
 
-static void too_little_privilege(void **state)
+CASE("without privilege uncored names the capability it lacks")
 {
-	(void)state;
 	the_daemon.in_child = drop_capabilities;
 	start("standin", NULL);
 	assert_reason(-EPERM, WORDS("lacks CAP_PERFMON", "systemd unit"));
@@ -180,9 +174,8 @@ static void forbid_counters(const struct daemon_process *process)
 	refuse_counters(EACCES);
 }
 
-static void a_filter_of_system_calls(void **state)
+CASE("a filter of system calls is told")
 {
-	(void)state;
 	the_daemon.in_child = forbid_counters;
 	start("standin", NULL);
 	assert_reason(-EPERM, WORDS("does not let this process open", "perf_event_paranoid"));
@@ -191,11 +184,10 @@ static void a_filter_of_system_calls(void **state)
 
 /* --- clients --- */
 
-static void uncore_info_shows_the_reason(void **state)
+CASE("uncore info shows the reason and ends with 0")
 {
 	struct json_object *object;
 
-	(void)state;
 	start("unknown", NULL);
 	run_uncore(&run, (const char *const[]){ "info", "--socket", the_daemon.socket_path, NULL });
 	assert_int_equal(run.status, 0);
@@ -214,11 +206,31 @@ static void uncore_info_shows_the_reason(void **state)
 	assert_int_equal(run.status, 1);
 }
 
-static void uncore_stat_runs_nothing(void **state)
+CASE("uncore info --quiet is a health check")
+{
+	static const char *const quiet[] = { "info", "--quiet", "--socket", the_daemon.socket_path,
+		NULL };
+
+	start("standin", NULL);
+	run_uncore(&run, quiet);
+	assert_int_equal(run.status, 0);
+	assert_string_equal(run.output, "");
+	stop();
+	run_uncore(&run, quiet);
+	assert_int_equal(run.status, 1);
+	start("unknown", NULL);
+	run_uncore(&run, quiet);
+	stop();
+	assert_int_equal(run.status, 3);
+	assert_words(run.output, WORDS("uncore-platform(5)"));
+	run_uncore(&run, (const char *const[]){ "info", "--quiet", "--json", NULL });
+	assert_int_equal(run.status, 2);
+}
+
+CASE("uncore stat runs nothing and ends with 125")
 {
 	char path[128];
 
-	(void)state;
 	start("unknown", NULL);
 	snprintf(path, sizeof path, "%s/ran", the_daemon.directory);
 	run_uncore(&run, (const char *const[]){ "stat", "--socket", the_daemon.socket_path, "--",
@@ -259,14 +271,13 @@ static bool comes_to_hold(long most)
 }
 
 /* Clients that neither speak nor read hold no descriptor of the daemon. */
-static void nothing_is_held(void **state)
+CASE("clients that neither speak nor read hold nothing")
 {
 	enum { CLIENTS = 300 };
 	int fds[CLIENTS];
 	bool during, after;
 	long before;
 
-	(void)state;
 	start("unknown", NULL);
 	before = daemon_descriptors(&the_daemon);
 	for (unsigned i = 0; i < CLIENTS; i++) {
@@ -284,11 +295,10 @@ static void nothing_is_held(void **state)
 	assert_true(after);
 }
 
-static void neither_privilege_nor_readers(void **state)
+CASE("it has neither privilege nor readers")
 {
 	char command[160];
 
-	(void)state;
 	start("icelake-sp", NULL);
 	snprintf(command, sizeof command,
 		"cd /proc/%d/task; grep -hE 'Cap(Prm|Eff)' %d/status; grep -l socket */comm",
@@ -298,13 +308,12 @@ static void neither_privilege_nor_readers(void **state)
 	assert_string_equal(run.output, "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n");
 }
 
-static void it_makes_its_own_socket_and_removes_it(void **state)
+CASE("without systemd it makes its socket, and removes it")
 {
 	struct daemon_process alone = {};
 	struct uncore *uncore;
 	int r;
 
-	(void)state;
 	daemon_start(&alone, "unknown", "[reader]\nbudget = 10\n");
 	r = uncore_open(alone.socket_path, &uncore);
 	daemon_stop(&alone);
@@ -348,11 +357,10 @@ static void assert_ends_for_a_restart(void)
 	manager_dispatch(&the_daemon.manager);
 }
 
-static void a_repaired_machine_is_served(void **state)
+CASE("a repaired machine is served after SIGHUP")
 {
 	struct uncore *uncore;
 
-	(void)state;
 	start_unknown();
 	daemon_hang_up(&the_daemon); /* nothing has changed */
 	assert_reason(-ENODEV, WORDS("uncore-platform(5)"));
@@ -367,11 +375,10 @@ static void a_repaired_machine_is_served(void **state)
 /*
  * A machine that is repaired, and wrong again when the next process starts, must not make a loop.
  */
-static void it_ends_once_a_minute_at_most(void **state)
+CASE("it ends once a minute at most")
 {
 	struct uncore *uncore;
 
-	(void)state;
 	start_unknown();
 	become_machine("standin");
 	assert_ends_for_a_restart();
@@ -385,9 +392,8 @@ static void it_ends_once_a_minute_at_most(void **state)
 	stop_unknown();
 }
 
-static void another_reason_takes_the_place_of_the_first(void **state)
+CASE("another reason takes the place of the first")
 {
-	(void)state;
 	start("standin", "[reader]\nbudget = 10\n");
 	assert_reason(-EINVAL, WORDS("/conf:2:"));
 	daemon_reload(&the_daemon, "\n\n[reader]\nbudget = 10\n");
@@ -399,9 +405,8 @@ static void another_reason_takes_the_place_of_the_first(void **state)
 }
 
 /* Without a service manager that starts it again, an uncored that ended would be gone. */
-static void without_a_service_manager_it_stays(void **state)
+CASE("without a service manager it does not end")
 {
-	(void)state;
 	start_unknown();
 	become_machine("standin");
 	close(the_daemon.manager.notify_fd);
@@ -440,11 +445,10 @@ static void forbid_by_paranoid(const struct daemon_process *process)
 	forbid_counters(process);
 }
 
-static void a_kernel_that_still_refuses_is_not_asked_again(void **state)
+CASE("SIGHUP does not end it while the kernel refuses as before")
 {
 	char path[128];
 
-	(void)state;
 	the_daemon.in_child = forbid_by_paranoid;
 	start("standin", NULL);
 	assert_reason(-EPERM, WORDS("kernel.perf_event_paranoid is 4", "sysctl"));
@@ -467,11 +471,10 @@ static void refuse_memory(const struct daemon_process *process)
 	refuse_counters(ENOMEM);
 }
 
-static void too_little_memory_is_tried_again(void **state)
+CASE("want of memory at the start is told, and SIGHUP tries again")
 {
 	struct uncore *uncore;
 
-	(void)state;
 	the_daemon.in_child = refuse_memory;
 	start("standin", NULL);
 	assert_reason(-ENOMEM, WORDS("every one of", "Cannot allocate memory"));
@@ -497,11 +500,10 @@ static void read_generation(uint64_t ret[2])
 	uncore_close(uncore);
 }
 
-static void the_generation_outlives_it(void **state)
+CASE("the generation outlives an uncored that could not serve")
 {
 	uint64_t before[2], after[2];
 
-	(void)state;
 	start_unknown();
 	become_machine("standin");
 	assert_ends_for_a_restart();
@@ -519,43 +521,7 @@ static void the_generation_outlives_it(void **state)
 	assert_memory_equal(before, after, sizeof before);
 }
 
-static int run_cases(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("an unknown machine is told to every client, with what to do",
-			an_unknown_machine),
-		CASE("a wrong configuration is told with file and line", a_wrong_configuration),
-		CASE("a wrong platform file is told with file and line", a_wrong_platform_file),
-		CASE("counters that the kernel does not have are told by name",
-			counters_that_no_kernel_has),
-		CASE("too few descriptors at the start are told", no_descriptors),
-		CASE("without privilege uncored names the capability it lacks",
-			too_little_privilege),
-		CASE("a filter of system calls is told", a_filter_of_system_calls),
-		CASE("uncore info shows the reason and ends with 0", uncore_info_shows_the_reason),
-		CASE("uncore stat runs nothing and ends with 125", uncore_stat_runs_nothing),
-		CASE("clients that neither speak nor read hold nothing", nothing_is_held),
-		CASE("it has neither privilege nor readers", neither_privilege_nor_readers),
-		CASE("without systemd it makes its socket, and removes it",
-			it_makes_its_own_socket_and_removes_it),
-		CASE("a repaired machine is served after SIGHUP", a_repaired_machine_is_served),
-		CASE("it ends once a minute at most", it_ends_once_a_minute_at_most),
-		CASE("another reason takes the place of the first",
-			another_reason_takes_the_place_of_the_first),
-		CASE("without a service manager it does not end",
-			without_a_service_manager_it_stays),
-		CASE("SIGHUP does not end it while the kernel refuses as before",
-			a_kernel_that_still_refuses_is_not_asked_again),
-		CASE("want of memory at the start is told, and SIGHUP tries again",
-			too_little_memory_is_tried_again),
-		CASE("the generation outlives an uncored that could not serve",
-			the_generation_outlives_it),
-	};
-
-	return cmocka_run_group_tests_name("refusing", cases, NULL, NULL);
-}
-
 int main(void)
 {
-	return system_tests_can_run() ? run_cases() : 0;
+	return run_privileged_cases(NULL, NULL);
 }

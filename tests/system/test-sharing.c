@@ -1,119 +1,111 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All waiters share one sweep: 64 clients that ring together cost two sweeps at most. */
+/* All waiters share one sweep. uncored stands still while 64 clients ring, so that all of them have
+ * rung when it goes on. */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "client/libuncore/uncore.h"
+#include "common/macro.h"
 
-enum { SHARED, FAILED, TORN_APART };
-enum { CLIENTS = 64, ROUNDS = 50, BATCHES = 60 };
+enum { CLIENTS = 64, ROUNDS = 10, LOOK_US = 1000 };
+#define PATIENCE_NS 300000000000U
 
 struct client {
 	struct uncore *uncore;
-	pthread_barrier_t *barrier;
+	_Atomic pid_t tid; /* while it reads */
+	pthread_t thread;
 	int error;
 };
 
-/* Sweeps of each round; written by the first client between two barriers. */
-static uint64_t sweeps_at[ROUNDS + 1];
+static struct client clients[CLIENTS];
 
-static uint64_t sweeps_so_far(struct uncore *uncore)
-{
-	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
-
-	return uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0 ? 0 : sample.sweep;
-}
-
-static void *read_each_round(void *argument)
+static void *read_fresh(void *argument)
 {
 	struct client *client = argument;
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		if (pthread_barrier_wait(client->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
-			sweeps_at[i] = sweeps_so_far(client->uncore);
-		pthread_barrier_wait(client->barrier);
-		if (uncore_read(client->uncore, 0, UNCORE_FRESH, &sample) < 0)
-			client->error = 1;
-	}
+	client->tid = gettid();
+	client->error = uncore_read(client->uncore, 0, UNCORE_FRESH, &sample);
 	return NULL;
 }
 
-static int open_clients(struct client clients[], pthread_barrier_t *barrier)
+/* The third word of stat is the state, behind a name in brackets: 'S' sleeps, 'T' is stopped. */
+static char state_of(pid_t pid, pid_t tid)
 {
+	char path[64], state = 0;
+	_cleanup_file_ FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+	return state;
+}
+
+static void stop_daemon(void)
+{
+	kill(the_daemon.pid, SIGSTOP);
+	while (state_of(the_daemon.pid, the_daemon.pid) != 'T')
+		usleep(LOOK_US);
+}
+
+/* A reading thread does not sleep before it has rung. */
+static void wait_until_rung(const struct client *client)
+{
+	while (!client->tid || state_of(getpid(), client->tid) != 'S')
+		usleep(LOOK_US);
+}
+
+static uint64_t sweeps_so_far(void)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+
+	assert_int_equal(uncore_read(clients[0].uncore, 0, UNCORE_CACHED, &sample), 0);
+	return sample.sweep;
+}
+
+/* What all of them cost. */
+static uint64_t ring_together(void)
+{
+	uint64_t before;
+
+	stop_daemon();
+	before = sweeps_so_far();
 	for (unsigned i = 0; i < CLIENTS; i++) {
-		clients[i].barrier = barrier;
-		if (uncore_open(the_daemon.socket_path, &clients[i].uncore) < 0)
-			return -1;
-		uncore_set_timeout(clients[i].uncore, 5000000000U);
+		clients[i].tid = 0;
+		pthread_create(&clients[i].thread, NULL, read_fresh, &clients[i]);
 	}
-	return 0;
-}
-
-/* The first round does not count: the reader cannot know yet that it is a batch. */
-static uint64_t most_sweeps_of_a_round(void)
-{
-	uint64_t most = 0;
-
-	for (unsigned i = 1; i < ROUNDS; i++)
-		if (sweeps_at[i + 1] - sweeps_at[i] > most)
-			most = sweeps_at[i + 1] - sweeps_at[i];
-	return most;
-}
-
-static int ring_together(void *argument)
-{
-	struct client clients[CLIENTS] = {};
-	pthread_t threads[CLIENTS];
-	pthread_barrier_t barrier;
-	uint64_t most;
-	int bad = 0;
-
-	pthread_barrier_init(&barrier, NULL, CLIENTS);
-	if (open_clients(clients, &barrier) < 0)
-		return 1;
 	for (unsigned i = 0; i < CLIENTS; i++)
-		pthread_create(&threads[i], NULL, read_each_round, &clients[i]);
+		wait_until_rung(&clients[i]);
+	kill(the_daemon.pid, SIGCONT);
 	for (unsigned i = 0; i < CLIENTS; i++) {
-		pthread_join(threads[i], NULL);
-		bad |= clients[i].error;
+		pthread_join(clients[i].thread, NULL);
+		assert_int_equal(clients[i].error, 0);
 	}
-	sweeps_at[ROUNDS] = sweeps_so_far(clients[0].uncore);
-	most = most_sweeps_of_a_round();
-	printf("# %.2f sweeps per round of %u clients, at most %" PRIu64 "\n",
-		(double)(sweeps_at[ROUNDS] - sweeps_at[1]) / (ROUNDS - 1), CLIENTS, most);
-	fflush(stdout);
+	return sweeps_so_far() - before;
+}
+
+/* The second one is for what may have rung before the stop. */
+CASE("64 clients that ring before uncored sweeps cost 2 sweeps at most")
+{
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		assert_int_equal(uncore_open(the_daemon.socket_path, &clients[i].uncore), 0);
+		uncore_set_timeout(clients[i].uncore, PATIENCE_NS);
+	}
+	for (unsigned i = 0; i < ROUNDS; i++)
+		assert_in_range(ring_together(), 1, 2);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		uncore_close(clients[i].uncore);
-	if (bad || sweeps_at[ROUNDS] - sweeps_at[1] < ROUNDS - 1)
-		return FAILED;
-	return most <= 2 ? SHARED : TORN_APART;
-}
-
-/*
- * Clients that the scheduler tears apart do not ring together, and this machine may be busy. So
- * there are some batches, and in one of them no round may cost more than two sweeps.
- */
-static void sixty_four_clients_share_sweeps(void **state)
-{
-	int result = TORN_APART;
-
-	for (unsigned i = 0; i < BATCHES && result == TORN_APART; i++)
-		result = as_nobody(ring_together, NULL);
-	assert_int_equal(result, SHARED);
 }
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("64 clients ringing together cost at most 2 sweeps a round",
-			sixty_four_clients_share_sweeps),
-	};
-
-	return run_on_daemon("sharing", "standin", "[reader]\nbudget_percent = 100\n", cases,
-		sizeof cases / sizeof *cases);
+	return run_on_daemon("standin", "[reader]\nbudget_percent = 100\n");
 }

@@ -114,7 +114,7 @@ static int read_around_work(void *argument)
 	return 0;
 }
 
-static void a_delta_shows_the_pages(void **state)
+CASE("a delta of two fresh reads shows the pages that were touched, on their socket")
 {
 	open_kernel();
 	assert_int_equal(as_nobody(read_around_work, NULL), 0);
@@ -151,7 +151,7 @@ static int compare_clock(void *argument)
 	return 0;
 }
 
-static void the_clock_equals_the_window(void **state)
+CASE("the clock metric equals the window within the skew")
 {
 	assert_int_equal(as_nobody(compare_clock, NULL), 0);
 }
@@ -182,7 +182,7 @@ static void assert_stat_is_true(struct json_object *report)
 }
 
 /* The whole command is in the window: it starts on CPU 0, and touches the pages on the last CPU. */
-static void stat_shows_the_pages(void **state)
+CASE("uncore stat shows the pages that its command touched")
 {
 	char socket[128], program[512], output[128], cpu[16];
 	const char *arguments[] = { "taskset", "-c", "0", program, "stat", "--json", "--output",
@@ -246,7 +246,7 @@ static struct json_object *find_region(struct json_object *report, const char *n
 	return NULL;
 }
 
-static void a_region_shows_the_pages(void **state)
+CASE("a region shows the pages that were touched in it")
 {
 	char directory[] = "/tmp/uncore-region-XXXXXX", path[64];
 	struct json_object *report, *region;
@@ -270,19 +270,9 @@ static void a_region_shows_the_pages(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("a delta of two fresh reads shows the pages that were touched, on their "
-		     "socket",
-			a_delta_shows_the_pages),
-		CASE("the clock metric equals the window within the skew",
-			the_clock_equals_the_window),
-		CASE("uncore stat shows the pages that its command touched", stat_shows_the_pages),
-		CASE("a region shows the pages that were touched in it", a_region_shows_the_pages),
-	};
-
 	noted = mmap(
 		NULL, sizeof *noted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (noted == MAP_FAILED)
 		return 1;
-	return run_on_daemon("truth", "standin", NULL, cases, sizeof cases / sizeof *cases);
+	return run_on_daemon("standin", NULL);
 }

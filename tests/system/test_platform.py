@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the running daemon uses a platform file: `uncore info` in all its forms, [calibration], and a metric's check, on
+"""How the running daemon uses a platform file: `uncore info` in all its forms, [calibration], [metrics], and a metric's check, on
 stand-in machines made for the case. Prints TAP; needs root.
 """
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -72,7 +73,7 @@ class Daemon:
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.communicate(timeout=SECONDS)
+        self.log = self.process.communicate(timeout=SECONDS)[1]
         shutil.rmtree(self.folder)
 
     def uncore(self, *words):
@@ -84,6 +85,12 @@ class Daemon:
         done = self.uncore(*words)
         assert done.returncode == 0, done.stdout
         return done.stdout
+
+    def stat_of_pages(self):
+        """What socket 0 says of PAGES page faults on it."""
+        out = self.folder / "out"
+        self.text("stat", "--json", "-o", out, BUILD / "tests/workload/touch-pages", str(PAGES), "0")
+        return json.loads(out.read_text(encoding="ascii"))["sockets"][0]["metrics"]
 
     def metrics(self):
         return {m["name"]: m for m in json.loads(self.text("info", "--json"))["metrics"]}
@@ -144,10 +151,8 @@ def counts_in_other_units():
         equal([(t.get("bytes"), t.get("scale")) for t in terms], [(None, "64/9"), (8, None)], "terms")
         daemon.touch()
         with open(open_event(0, PAGE_FAULTS), "rb", buffering=0) as kernel:
-            daemon.text("stat", "--json", "-o", daemon.folder / "out", BUILD / "tests/workload/touch-pages",
-                        str(PAGES), "0")
+            values = daemon.stat_of_pages()
             most = int.from_bytes(kernel.read(8), sys.byteorder)
-        values = json.loads((daemon.folder / "out").read_text(encoding="ascii"))["sockets"][0]["metrics"]
         faults = values["faults"]["value"]
         assert PAGES <= faults <= most, (PAGES, faults, most)
         equal(values["faults"]["unit"], "count", "unit")
@@ -156,6 +161,31 @@ def counts_in_other_units():
         # Both ends of the difference are rounded down.
         assert abs(values["energy"]["value"] - faults * 1000000000 / 4294967296) <= 1, values
         assert 64 * faults / 9 <= values["flits"]["bytes"] + 1 <= 64 * faults / 9 + 8 * faults + 2, values
+
+
+def rounds_energy():
+    """energy is absent while only bytes are rounded, and with quantum.energy a multiple of that"""
+    platform = HEAD + metric("dram.read") + metric("energy", size=700000, more="unit = nJ\n")
+    with serve(platform, "[disclosure]\nquantum = 4096\n") as daemon:
+        state = daemon.metrics()["energy"]["sockets"][0]
+        within(state["why"], "rounds values down to multiples of some bytes")
+        assert "absent" in state["quality"], state
+        (daemon.folder / "conf").write_text("[disclosure]\nquantum = 8192\nquantum.energy = 1000000\n", encoding="ascii")
+        daemon.process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + SECONDS
+        while "absent" in daemon.metrics()["energy"]["sockets"][0]["quality"]:
+            assert time.monotonic() < deadline, "it is still absent"
+            time.sleep(0.05)
+        values = daemon.stat_of_pages()
+        assert values["energy"]["value"] > 0 and values["dram.read"]["bytes"] > 0, values
+        equal(values["energy"]["value"] % 1000000, 0, "remainder")
+        equal(values["dram.read"]["bytes"] % 8192, 0, "remainder of bytes")
+        within(" ".join(daemon.text("info", "-v").split()), "quantum_energy 1000000",
+               "multiples of 8192 bytes. Energy is rounded down to multiples of 1000000 nJ.")
+    with serve(platform, "[disclosure]\nquantum.energy = 1000000\n") as daemon:
+        values = daemon.stat_of_pages()
+        assert values["energy"]["value"] > 0, values
+        equal(values["energy"]["value"] % 1000000, 0, "remainder without a quantum of bytes")
 
 
 def lists_platforms():
@@ -208,13 +238,45 @@ def refuses_what_the_kernel_denies():
         equal(daemon.uncore("stat", "true").returncode, 125, "status")
 
 
+def chooses():
+    """a file with 17 metrics is refused with the key that chooses; with it 16 are served"""
+    platform = HEAD + "".join(f"[m{i}]\nabsent = Not here.\n" for i in range(16)) + metric("dram.read")
+    with serve(platform) as daemon:
+        within(daemon.text("info"), "has 17 metrics", "serves at most 16", "disable in [metrics]", "dram.read")
+        equal(daemon.uncore("stat", "true").returncode, 125, "status")
+    with serve(platform, "[metrics]\ndisable = m3\n") as daemon:
+        touch = [BUILD / "tests/workload/touch-pages", str(PAGES), "0"]
+        text = daemon.text("stat", "--json", "--", *touch)  # the program prints a line, too
+        stat = json.loads(text[text.index("{"):])["sockets"][0]["metrics"]
+        equal(list(stat), [f"m{i}" for i in range(16) if i != 3] + ["dram.read"], "metrics")
+        assert stat["dram.read"]["bytes"] >= PAGES * 4096, stat
+    within(daemon.log, "disable in [metrics] of uncored.conf: m3.")
+    with serve(platform, "[metrics]\ndisable = dram.read m16\n") as daemon:
+        within(daemon.text("info"), "names m16, which platform made does not have")
+
+
+def enables():
+    """an opt-in metric is counted only where the site enables it; a glob may match nothing"""
+    platform = HEAD + metric("dram.read") + metric("remote.in.read", more="opt_in = yes\n")
+    with serve(platform) as daemon:
+        equal(list(daemon.metrics()), ["dram.read"], "metrics")
+    within(daemon.log, "Counted only if enable in [metrics] of uncored.conf names them: remote.in.read.")
+    with serve(platform, "[metrics]\nenable = link.* remote.in.read\n") as daemon:
+        equal(list(daemon.metrics()), ["dram.read", "remote.in.read"], "metrics")
+        daemon.touch()
+        stat = json.loads(daemon.text("stat", "--json", "true"))["sockets"][0]["metrics"]
+        equal(stat["remote.in.read"]["bytes"], stat["dram.read"]["bytes"], "the same event")
+    with serve(platform, "[metrics]\nenable = link.out\n") as daemon:
+        within(daemon.text("info"), "enable in [metrics] names link.out, which platform made does not have")
+
+
 def compares():
     """a metric and its check are compared, once enough was counted; they may disagree"""
     platform = HEAD + metric("dram.read") + metric("check.dram.read", "sysfs:minor_faults", 8192)
     platform += metric("dram.write") + metric("check.dram.write", "sysfs:minor_faults")
     with serve(platform) as daemon:
         daemon.touch()
-        text = daemon.text("info")
+        text = daemon.text("info", "-v")
         ratio = daemon.metrics()["dram.read"]["sockets"][0]["check_ratio"]
         assert 0.49 < ratio < 0.51, ratio
         within(text, f", {ratio:.3f} times what its check counts: THE TWO DISAGREE")
@@ -229,7 +291,32 @@ def compares_with_nothing():
     platform = HEAD + metric("dram.read") + metric("check.dram.read", "raw:event=0x6")
     with serve(platform) as daemon:
         daemon.touch()
-        within(daemon.text("info"), "THE TWO DISAGREE")
+        within(daemon.text("info", "-v"), "THE TWO DISAGREE")
+
+
+def tells_where_values_are_from():
+    """--check --json names file and line of each value, of the last file that has it"""
+    with tempfile.TemporaryDirectory(prefix="uncored-check-") as name:
+        folder = pathlib.Path(name)
+        (folder / "conf.d").mkdir()
+        (folder / "conf").write_text("[reader]\nburst_ms = 50\nbudget_percent = 5\n", encoding="ascii")
+        (folder / "conf.d/10.conf").write_text("[reader]\n\nbudget_percent = 7\n", encoding="ascii")
+        done = subprocess.run([BUILD / "daemon/uncored", "--check", "--json", "--platforms", SOURCE / "conf/platforms",
+                               "--root", BUILD / "tests/machines/standin", "--config", folder / "conf"], check=True,
+                              stdout=subprocess.PIPE, text=True, timeout=SECONDS)
+        found = {value["key"]: [value[key] for key in ("section", "value", "file", "line")]
+                 for value in json.loads(done.stdout)["configured"]}
+        equal(found, {"burst_ms": ["reader", "50", f"{folder}/conf", 2],
+                      "budget_percent": ["reader", "7", f"{folder}/conf.d/10.conf", 3]}, "values")
+
+
+def says_the_map_of_nodes():
+    """the map of NUMA nodes is in the report; one that is not a map is refused"""
+    with serve(HEAD + "nodes = imc0 imc2 | imc4\n" + metric("dram.read")) as daemon:
+        equal(json.loads(daemon.text("info", "--json"))["nodes"], "imc0 imc2 | imc4", "nodes")
+    for wrong in ("IMC0 | imc1", "imc0 imc1", "imc0, imc1 | imc2"):
+        with serve(HEAD + f"nodes = {wrong}\n" + metric("dram.read")) as daemon:
+            within(daemon.text("info"), f"nodes = {wrong}: must be the channels of each NUMA node")
 
 
 def counts_a_check_instead():
@@ -250,8 +337,9 @@ def counts_a_check_instead():
                "source: source of check.dram.read")
 
 
-CASES = [explains, counts_in_other_units, lists_platforms, tells_of_broken_files, calibrates,
-         refuses_what_the_kernel_denies, compares, compares_with_nothing, counts_a_check_instead]
+CASES = [explains, counts_in_other_units, rounds_energy, lists_platforms, tells_of_broken_files, calibrates, chooses, enables,
+         refuses_what_the_kernel_denies, compares, compares_with_nothing, counts_a_check_instead,
+         tells_where_values_are_from, says_the_map_of_nodes]
 
 
 if os.geteuid() == 0:

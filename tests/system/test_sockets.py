@@ -16,6 +16,7 @@ import time
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 import tap
+from listening import listens
 from tap import equal
 SECONDS = 20
 PAGES = 5000
@@ -54,7 +55,7 @@ class Uncored:
         process = subprocess.Popen([BUILD / "daemon/uncored", "--socket", self.folder / "socket",
                                     *self.options(tree, state)], stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + SECONDS
-        while not (self.folder / "socket").exists():
+        while not listens(self.folder / "socket"):
             assert process.poll() is None and time.monotonic() < deadline, "uncored does not listen"
             time.sleep(0.02)
         try:
@@ -85,7 +86,7 @@ def keeps_its_number(uncored):
         assert 'uncore_dram_read_bytes_total{socket="0"' not in text, text
         report = json.loads(uncored.uncore("stat", "--json", "true"))
         equal([(s["socket"], s["package"]) for s in report["sockets"]], [(0, 0), (1, 1)], "sockets")
-        assert "socket 0: package 0, without counters" in uncored.uncore("info")
+        assert "socket 0: package 0, without counters" in uncored.uncore("info", "-v")
 
 
 def checks_without_writing(uncored):
@@ -104,7 +105,7 @@ def tells_what_it_cannot_save(uncored):
     assert f"cannot be saved in {uncored.folder}/missing/sockets: No such file" in uncored.log, uncored.log
     (uncored.folder / "state/sockets").write_text("0 1 and 2\n", encoding="ascii")
     with uncored.on("half"):
-        assert "socket 0: package 1, read on CPU 1" in uncored.uncore("info")
+        assert "socket 0: package 1, read on CPU 1" in uncored.uncore("info", "-v")
     assert "it is not a list of packages. They are made anew." in uncored.log, uncored.log
     equal((uncored.folder / "state/sockets").read_text(encoding="ascii"), "1\n", "what is saved now")
 

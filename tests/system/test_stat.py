@@ -14,9 +14,11 @@ import subprocess
 import tempfile
 import time
 
+import tap
+from listening import listens
+
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
-import tap
 
 SECONDS = 60
 NOBODY = 65534
@@ -41,7 +43,7 @@ class Daemon:
 
     def __enter__(self):
         deadline = time.monotonic() + SECONDS
-        while not self.socket.exists():
+        while not listens(self.socket):
             tap.check(time.monotonic() < deadline and self.process.poll() is None, "uncored does not start")
             time.sleep(0.01)
         return self
@@ -134,6 +136,17 @@ def repeats_until():
 GROW = f"n=$(cat n 2>/dev/null || echo 300); echo $((3 * n)) >n; {TOUCH} $n 0; sleep 0.9"
 
 
+def all_of(terminal):
+    """What was printed there, until the last process has closed its other end."""
+    said = b""
+    try:
+        while block := os.read(terminal, 4096):
+            said += block
+    except OSError:
+        os.close(terminal)
+    return said
+
+
 def tells_progress():
     """--until tells a terminal how far it is, and nothing else than a terminal"""
     words = ("--until", "0.01", "-r", "5", "-o", "result", "--", "sh", "-c", GROW)
@@ -141,19 +154,28 @@ def tells_progress():
         ours, theirs = pty.openpty()
         process = daemon.start(*words, stdout=subprocess.DEVNULL, stderr=theirs)
         os.close(theirs)
-        said = b""
-        try:
-            while block := os.read(ours, 4096):
-                said += block
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
+        said = all_of(ours)
         tap.equal(process.wait(SECONDS), 0, "status")
         within(said.decode(), "uncore stat: ", " of at most 5 runs in ", "; standard error of dram.",
                "wanted below 0.01 %; about ")
         (daemon.folder / "n").unlink()
         _, output = daemon.stat(*words[:3], "3", *words[4:])
         tap.check("of at most" not in output, output)
+
+
+def colours():
+    """A terminal gets colours, unless NO_COLOR is set or it has none; a file gets none"""
+    with Daemon() as daemon:
+        for colours, variables in ((True, {"TERM": "xterm", "NO_COLOR": ""}), (False, {"TERM": "xterm", "NO_COLOR": "1"}),
+                                   (False, {"TERM": "dumb"})):
+            ours, theirs = pty.openpty()
+            process = daemon.start("true", variables=variables.items(), stdin=theirs, stdout=theirs, stderr=theirs)
+            os.close(theirs)
+            said = all_of(ours)
+            tap.equal(process.wait(SECONDS), 0, "status")
+            tap.equal(b"\033[1m" in said, colours, f"colours with {variables} in {said}")
+        _, output = daemon.stat("true", variables={"TERM": "xterm"}.items())
+        tap.check("\033" not in output, output)
 
 
 def rows_add_up():
@@ -188,7 +210,7 @@ def figures_agree():
         tap.check(abs(figures["bytes_stddev"] - statistics.stdev(runs)) <= 1, f"{figures}, {runs}")
 
 
-CASES = [one_rank_measures, runs_anyway, repeats_until, tells_progress, rows_add_up, figures_agree]
+CASES = [one_rank_measures, runs_anyway, repeats_until, tells_progress, colours, rows_add_up, figures_agree]
 
 
 if os.geteuid() == 0:

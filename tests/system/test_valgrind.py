@@ -177,7 +177,7 @@ def is_asked():
 CASES = [serves, refuses, starts_not, is_asked]
 
 if not shutil.which("valgrind"):
-    print("1..0 # SKIP valgrind is not installed: ./dev setup")
+    print("1..0 # SKIP valgrind is not installed: ./dev setup --tests")
 elif os.geteuid() != 0:
     print("1..0 # SKIP it opens counters, which needs root")
 else:

@@ -6,6 +6,7 @@
  *	number=N halo=N  the kernel's size, as of `uncore validate`
  *	cache=BYTES      of the last level (1 MiB)
  *	passes=N         that are measured (2)
+ *	rest_us=N        between two passes (0)
  *
  * A pass goes before these. TRAFFIC_COUNTERS names the file of the counts (counters.h); without it
  * "counted" is null. Under callgrind, --toggle-collect=measured looks at the same passes.
@@ -13,11 +14,14 @@
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/macro.h"
 #include "tests/harness/kernel-run.h"
 #include "tests/harness/program.h"
 #include "tests/traffic/counts.h"
+
+static uint64_t rest_us; /* after each pass */
 
 /* Returns the passes. */
 static uint64_t read_arguments(int argc, char *argv[], struct kernel_wish *ret)
@@ -31,6 +35,7 @@ static uint64_t read_arguments(int argc, char *argv[], struct kernel_wish *ret)
 		{ "halo=", &ret->halo },
 		{ "cache=", &ret->cache_bytes },
 		{ "passes=", &passes },
+		{ "rest_us=", &rest_us },
 	};
 
 	for (int i = 0; i < argc; i++) {
@@ -39,7 +44,8 @@ static uint64_t read_arguments(int argc, char *argv[], struct kernel_wish *ret)
 		while (k < ARRAY_SIZE(keys) && strncmp(argv[i], keys[k].key, strlen(keys[k].key)))
 			k++;
 		if (k == ARRAY_SIZE(keys))
-			errx(2, "'%s' is none of number=, halo=, cache= and passes=.", argv[i]);
+			errx(2, "'%s' is none of number=, halo=, cache=, passes= and rest_us=.",
+				argv[i]);
 		*keys[k].value = program_number(argv[i] + strlen(keys[k].key), UINT64_MAX);
 	}
 	return passes;
@@ -48,7 +54,12 @@ static uint64_t read_arguments(int argc, char *argv[], struct kernel_wish *ret)
 void measured(const struct kernel_run *run, uint64_t passes);
 __attribute__((noinline)) void measured(const struct kernel_run *run, uint64_t passes)
 {
-	kernel_run_passes(run, passes);
+	if (!rest_us)
+		kernel_run_passes(run, passes);
+	for (; rest_us && passes; passes--) {
+		kernel_run_passes(run, 1);
+		usleep((useconds_t)rest_us);
+	}
 }
 
 static void print_predicted(const struct kernel_run *run, uint64_t passes, uint64_t cache_bytes)

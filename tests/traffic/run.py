@@ -57,7 +57,7 @@ def find_program(name):
     with open(path, "rb") as file:
         head = file.read(20)
     if not head.startswith(ELF_X86_64[0]) or head[18:20] != ELF_X86_64[1]:
-        raise Failure(f"{path} is no program of x86-64. Of a script, name the interpreter first; what a program "
+        raise Failure(f"{path} is not a program of x86-64. Of a script, name the interpreter first; what a program "
                       "starts is not simulated.", 126)
     return path
 

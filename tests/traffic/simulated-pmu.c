@@ -29,7 +29,8 @@
 #include "tests/traffic/counters.h"
 
 enum {
-	PMU_TYPE = 4999, /* as in simulated.machine, like the number of sockets */
+	PMU_TYPE =
+		5000, /* and those after it, as in simulated.machine, like the number of sockets */
 	SOCKETS = 2,
 	FDS_MAX = 4096,
 	GROUP_MAX = 16,
@@ -39,7 +40,7 @@ static const uint64_t READ_FORMAT =
 	PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 
 struct event {
-	const uint64_t *lines; /* in the counters; NULL: the descriptor is no event */
+	const uint64_t *lines; /* in the counters; NULL: the descriptor is not an event */
 	uint64_t opened_ns;
 	unsigned n_members; /* of the group that it leads, itself included */
 	int members[GROUP_MAX];
@@ -126,7 +127,7 @@ static ssize_t read_group(const struct event *leader, void *buffer, size_t size_
 
 static bool is_simulated(const struct perf_event_attr *attr)
 {
-	return attr->type == PMU_TYPE;
+	return attr->type >= PMU_TYPE;
 }
 
 /* The kernel takes six arguments of any call, and looks at those that the call has. */

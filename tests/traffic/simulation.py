@@ -21,7 +21,7 @@ KINDS = ("read", "write", "itom", "specitom")
 def need(*programs):
     for program in programs:
         if not shutil.which(program):
-            tap.skip_all(f"{program} is not installed: ./dev setup")
+            tap.skip_all(f"{program} is not installed: ./dev setup --tests")
 
 
 @contextlib.contextmanager

@@ -52,7 +52,7 @@ CASES = (
     Case("speci2m=100 evades every read of a stream", "store_words", "speci2m=100",
          read=1, specitom=255, write=256),
     Case("speci2m=50 evades every second one", "store_words", "speci2m=50", read=129, specitom=127, write=256),
-    Case("speci2m does not evade stores that are no stream", "store_odd_lines", "speci2m=100", read=128, write=128),
+    Case("speci2m does not evade stores that are not a stream", "store_odd_lines", "speci2m=100", read=128, write=128),
     Case("speci2m does not evade lines that are written in part", "store_parts", "speci2m=100",
          read=256, write=256),
     Case("a load of what was just stored needs no read", "store_and_load_words", "speci2m=100",

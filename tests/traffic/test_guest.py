@@ -46,9 +46,20 @@ def another_memory():
     check_nodes(run_guest("-object", "memory-backend-ram,id=other,size=1M", "-device", "ivshmem-plain,memdev=other"))
 
 
+def needs_nodes():
+    """In a guest with two sockets the memory of each must be told"""
+    with simulation.counters_file() as path:
+        done = subprocess.run(
+            [SYSTEM, "-machine", "none", "-display", "none", "-S", "-plugin",
+             f"{simulation.BUILD / 'plugin/memory-controller.so'},counters={path},sockets=2,nodes=1G"],
+            capture_output=True, text=True, timeout=simulation.SECONDS, check=False)
+    tap.equal(done.returncode, 1, f"{done.stderr}status of QEMU")
+    tap.check("with sockets=N the memory of each must be known" in done.stderr, done.stderr)
+
+
 def main():
     simulation.need(SYSTEM)
-    tap.run_functions([(case.__doc__, case) for case in (nodes, another_memory)])
+    tap.run_functions([(case.__doc__, case) for case in (nodes, another_memory, needs_nodes)])
 
 
 if __name__ == "__main__":

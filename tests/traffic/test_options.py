@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong options of the simulated memory controller end QEMU with a sentence; right ones do what they say."""
-import shutil
 import struct
 import subprocess
 
@@ -9,7 +8,6 @@ import tap
 from simulation import BUILD, LINE
 
 NODES, KINDS, CHANNELS, FIRST = 8, 4, 16, 64  # counters.h
-SYSTEM = "qemu-system-x86_64"
 
 WRONG = (
     ("l1=3000", "l1=3000:8 has no power of two of sets"),
@@ -56,18 +54,6 @@ def needs_a_file():
         refused(done, sentence)
 
 
-def guest_needs_nodes():
-    """In a guest with two sockets the memory of each must be told"""
-    if not shutil.which(SYSTEM):
-        raise tap.Skip(f"{SYSTEM} is not installed: ./dev setup")
-    with simulation.counters_file() as path:
-        done = subprocess.run(
-            [SYSTEM, "-machine", "none", "-display", "none", "-S", "-plugin",
-             f"{BUILD / 'plugin/memory-controller.so'},counters={path},sockets=2,nodes=1G"],
-            capture_output=True, text=True, timeout=simulation.SECONDS, check=False)
-    refused(done, "with sockets=N the memory of each must be known")
-
-
 def lines_by_channel(path):
     with open(path, "rb") as file:
         words = struct.unpack_from(f"{NODES * KINDS * CHANNELS}Q", file.read(), FIRST)
@@ -94,7 +80,7 @@ def spreads():
 
 def main():
     simulation.need(simulation.QEMU)
-    tap.run_functions([(case.__doc__, case) for case in (refuses, needs_a_file, guest_needs_nodes, spreads)])
+    tap.run_functions([(case.__doc__, case) for case in (refuses, needs_a_file, spreads)])
 
 
 if __name__ == "__main__":

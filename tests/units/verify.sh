@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# verify.sh SERVICE SOCKET DROPIN: systemd-analyze has no complaint about the units, alone and with
-# the drop-in. It wants an existing program, and uncored need not be installed: /bin/true stands in.
+# verify.sh SERVICE SOCKET DROPIN..: systemd-analyze has no complaint about the units, alone and with
+# each drop-in. It wants an existing program, and uncored need not be installed: /bin/true stands in.
 set -euo pipefail
 
-service=$1 socket=$2 dropin=$3
+service=$1 socket=$2
+shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -23,5 +24,7 @@ sed "s|^ExecStart=.*|ExecStart=/bin/true|" "$service" >"$folder/uncored.service"
 cp "$socket" "$folder/"
 verify "alone"
 mkdir "$folder/uncored.service.d"
-cp "$dropin" "$folder/uncored.service.d/"
-verify "with $(basename "$dropin")"
+for dropin in "$@"; do
+	cp "$dropin" "$folder/uncored.service.d/"
+	verify "with $(basename "$dropin")"
+done

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import run
 import simulation
@@ -24,6 +25,7 @@ SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 CACHE = "128K"
 SECONDS = 300
+START_S = 1  # a neighbour has its memory by then
 CHANNELS = 4
 KINDS = {"read": 0, "write": 1, "itom": 2, "specitom": 3}
 RIGHT, DEFECT, INCONCLUSIVE, NOT_MEASURED = 0, 1, 3, 125  # exit statuses of uncore validate
@@ -41,8 +43,10 @@ class Machine:
     events: dict = dataclasses.field(default_factory=lambda: {kind: [kind] for kind in KINDS})
     scales: dict = dataclasses.field(default_factory=dict)  # metric: bytes of a count
     boxes: tuple = tuple(range(CHANNELS))
+    write_boxes: tuple = ()  # the same for writes, where they are counted elsewhere
     glob: str = "uncore_simulated_[0-9]*"
     packages: str = dataclasses.field(default_factory=lambda: f"{cpu} {1 - cpu}")
+    header: str = ""  # lines of [platform]
     more: str = ""  # lines for each metric of the DRAM
     name: str = "simulated"  # of the platform
 
@@ -57,14 +61,15 @@ class Machine:
 
     def platform(self):
         names = {"read": "dram.read", "write": "dram.write", "itom": "itom", "specitom": "specitom"}
-        return HEAD + "".join(line for kind, metric in names.items() for line in self.section(metric, kind))
+        return HEAD + self.header + "".join(line for kind, metric in names.items() for line in self.section(metric, kind))
 
     def definition(self):
         pmus = "".join(
-            f"\n[pmu uncore_simulated_{box}]\ntype = 4999\ncpumask = packages\n"
+            f"\n[pmu uncore_simulated_{box}]\ntype = {5000 + box}\ncpumask = packages\n"
             "format event = config:0-7\nformat channel = config:8-15\n"
-            + "".join(f"event {kind} = event={number:#x},channel={channel}\n" for kind, number in KINDS.items())
-            for box, channel in enumerate(self.boxes))
+            + "".join(f"event {kind} = event={number:#x},channel={channel[kind == 'write']}\n"
+                      for kind, number in KINDS.items())
+            for box, channel in enumerate(zip(self.boxes, self.write_boxes or self.boxes)))
         return (f"[machine]\npackages = {self.packages}\ncpus = host\norder = alternate\n\n"
                 f"[cpuinfo]\nvendor_id = Simulated\n{pmus}")
 
@@ -134,6 +139,21 @@ def neighbour(served):
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+@contextlib.contextmanager
+def steady_neighbour(served):
+    """A program that moves about a fifth of what the kernels move, on another CPU if there is one."""
+    program = [*served.simulated(), str(BUILD / "tests/traffic/kernel"), "copy", "passes=100000000", "number=20000",
+               "rest_us=20000"]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            time.sleep(START_S)  # its memory is on the node of the CPU where it began
+            for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
+                os.sched_setaffinity(int(task.name), {min(1 - cpu, os.cpu_count() - 1)})
+            yield
+        finally:
+            process.kill()
 
 
 def findings(report):

@@ -14,6 +14,7 @@ import time
 
 import machine
 import tap
+import table
 from machine import NOT_MEASURED, RIGHT, Machine
 
 USAGE = 2
@@ -50,7 +51,10 @@ def options():
                             (["-k", "loads"], 'takes one of the names that `--kernel list` prints, and got "loads".'),
                             (["-k", "load", "--json"], "--kernel gives no verdict"),
                             (["-k", "gemm", "--size", "70000"], "--size takes at most 65536 for this kernel"),
-                            (["--host-name"], "--host-name belongs to --json")):
+                            (["--report", "x", "--node", "0"], "--report is of all nodes: it takes no --node"),
+                            (["--report", "x", "--host-name"], "--report names no host: it takes no --host-name"),
+                            (["--host-name"], "--host-name belongs to --json and --html"),
+                            (["-k", "load", "--html", "x"], "--kernel gives no verdict")):
         says(validate(*words), USAGE, sentence)
 
 
@@ -72,7 +76,7 @@ def report():
     with machine.serving(Machine()) as served:
         done = validate(served=served)
     says(done, RIGHT, "SIMULATED: bytes that a model of caches counted", "Node 0, socket 0: 1 core,",
-         "Channels that answer: imc0 imc1 imc2 imc3.", "No bandwidth: a simulated machine has no time.", "RIGHT",
+         "Channels that answer: imc0 imc1 imc2 imc3.", "No bandwidth is known. A simulated machine has no time.", "RIGHT",
          "Nodes: 1 right.")
     for kernel in ("load", "update", "storent1", "fill", "store1", "copy"):
         tap.check(re.search(rf"^  {kernel} +1 ", done.stdout, re.M), f"{kernel} is not in: {done.stdout}")
@@ -91,7 +95,46 @@ def json_report():
     tap.equal(node["peak_absent"], "A simulated machine has no time.", "peak")
     read, write = node["metrics"]
     tap.check(abs(read["reads"] - 1) < SPREAD and abs(write["writes"] - 1) < SPREAD, f"{node['metrics']}")
+    tap.equal((node["nodes_of_package"], node["own_channels"]), (1, "imc0 imc1 imc2 imc3"), "NUMA nodes")
     tap.check(all(abs(share - 0.25) < 0.02 for share in node["channels"].values()), f"{node['channels']}")
+
+
+def sealed(text):
+    """With the last line that it should have."""
+    return text + f"fnv1a {table.fnv1a(text.encode()):016x}\n"
+
+
+def sent_in():
+    """--report writes one text to send in; the table of machines takes it whole, and of real machines only"""
+    with machine.serving(Machine()) as served:
+        path = served.folder / "report.txt"
+        says(served.validate("--quick", "--report", path), RIGHT, "Nodes: 1 right.")
+        text = path.read_text(encoding="utf-8")
+    tap.check(socket.gethostname() not in text and str(served.folder) not in text, f"a name or a path is in {text}")
+    for line in ("$ uncore validate --quick --error 1 --time 10 --cache 131072", "NUMA nodes of a package (SNC, NPS): 1",
+                 "Nodes: 1 right."):
+        tap.check(f"{line}\n" in text, f"'{line}' is not in: {text}")
+    body = text[:text.rindex("fnv1a")]
+    real = sealed(body.replace('"simulated":true', '"simulated":false').replace('"platform":"simulated"', '"platform":"x"'))
+    for changed, why in ((text, "its counts are not memory traffic"), (text.replace("1 right", "9 right"), "was changed"),
+                         (body, "its end is missing"), (real[len(real) // 2:], "was changed"),
+                         (sealed(real[:real.rindex("fnv1a")].replace("--quick", "--node 0")), "it leaves out nodes")):
+        try:
+            table.read_report(changed.encode())
+            tap.check(False, f"not refused: {why}")
+        except table.Refused as error:
+            tap.check(why in str(error), f"{error}, should be: {why}")
+    rows = list(table.rows_of(table.read_report(real.replace("\n", "\r\n").encode()), "a site"))
+    tap.equal([row[4] for row in rows], ["dram.read", "dram.write"], "metrics")
+    tap.check(all(re.match(r"(1\.0|0\.9)\d\d of the (reads|writes) \+- 0\.0", row[5]) and row[6] == "right" for row in rows),
+              f"{rows}")
+
+
+def page_of_machines():
+    """doc/validated.md is what tests/machines/validated/table.py makes"""
+    text, refused = table.page(machine.SOURCE / "tests/machines/validated")
+    tap.equal(refused, [], "refused")
+    tap.check((machine.SOURCE / "doc/validated.md").read_text(encoding="utf-8") == text, "make doc/validated.md again")
 
 
 def rows_of(text):
@@ -106,6 +149,7 @@ def one_kernel():
         text = validate("-k", "load", served=served)
     for done, n in ((copies, 2 * ROWS), (halos, 2 * ROWS)):
         tap.equal((done.returncode, len(rows_of(done.stdout))), (0, n), f"{done.stderr}{done.stdout}")
+        tap.check("SIMULATED" in done.stderr, f"no word that the figures are simulated: {done.stderr}")
         for row in rows_of(done.stdout):
             if row["ratio"]:
                 tap.check(abs(float(row["ratio"]) - 1) < SPREAD, f"{row}")
@@ -119,7 +163,9 @@ def too_much():
     with machine.serving(Machine()) as served:
         says(validate("-k", "load", "--size", "17179869184", served=served), NOT_MEASURED,
              "the arrays of load, with 1 thread, need more than the")
-        says(validate("-k", "load", "--threads", "2", served=served), NOT_MEASURED, "node 0 has 1 cores for 2 threads.")
+        done = validate("-k", "load", "--threads", "1-2", "--csv", served=served)
+        says(done, NOT_MEASURED, "node 0 has 1 cores for 2 threads.")
+        tap.equal(done.stdout, "", "measured before the whole list was read")
         says(validate("--node", "7", served=served), NOT_MEASURED, "there is no such NUMA node")
 
 
@@ -166,7 +212,7 @@ def cpuset():
 
 
 def standin():
-    """The stand-in machine is refused: its values are no memory traffic"""
+    """The stand-in machine is refused: its values are not memory traffic"""
     with machine.serving(Machine(name="standin")) as served:
         says(validate(served=served), NOT_MEASURED, "there is nothing to validate")
 
@@ -256,7 +302,7 @@ def kept():
         says(validate("-q", "--keep", served=served, user=65534, group=65534, extra_groups=[]), NOT_MEASURED,
              "cannot write /var/lib/uncored/validated.json")
         keep = " ".join(served.command("-q", "--keep"))
-        info = f"{machine.BUILD / 'client/uncore'} info"
+        info = f"{machine.BUILD / 'client/uncore'} info -v"
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /var/lib && {keep} && {info} && "
              "stat -c 'mode %a' /var/lib/uncored/validated.json"],
@@ -266,6 +312,92 @@ def kept():
     tap.check(abs(shown - 1) < SPREAD, f"{shown} of the reads")
 
 
+def kept_report(owners, n_nodes=2, boot="another"):
+    """What `uncore validate --keep` may have left: which node each of the channels imc0.. is of."""
+    nodes = [{"node": node, "socket": 0, "nodes_of_package": n_nodes, "outcome": "right",
+              "own_channels": " ".join(f"imc{i}" for i, owner in enumerate(owners) if owner == node)}
+             for node in range(2)]
+    return json.dumps({"platform": "simulated", "outcome": "right", "date": "2026-01-02", "kernel": "6.1", "boot": boot,
+                       "nodes": nodes})
+
+
+def of_nodes(served, report, *words):
+    """What a command says on a machine whose socket 0 has two NUMA nodes."""
+    folder = served.folder / "kept"
+    for node in range(2):
+        (folder / f"nodes/node{node}").mkdir(parents=True, exist_ok=True)
+        (folder / f"nodes/node{node}/cpulist").write_text("0\n", encoding="ascii")
+    (folder / "nodes/online").write_text("0-1\n", encoding="ascii")
+    (folder / "report").write_text(report, encoding="ascii")
+    script = (f"mount -t tmpfs none /var/lib && mkdir /var/lib/uncored && cp {folder}/report "
+              f"/var/lib/uncored/validated.json && mount --bind {folder}/nodes /sys/devices/system/node && exec \"$@\"")
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", *map(str, words)], env=served.environment,
+                          capture_output=True, text=True, check=False, timeout=machine.SECONDS)
+    tap.equal(done.returncode, 0, f"{done.stderr}status")
+    return done
+
+
+def share():
+    """`uncore stat` shows a socket's share of the peak that is kept for it, and for no other socket"""
+    if os.geteuid():
+        raise tap.Skip("only root can mount a folder in the place of /var/lib")
+    report = json.loads(kept_report([0, 1, 1, 1]))
+    for node in report["nodes"]:
+        node.update(metrics=[{"metric": "dram.read"}], peak_bytes_per_ns=0.25)
+    with machine.serving(Machine()) as served:
+        said = of_nodes(served, json.dumps(report), machine.BUILD / "client/uncore", "stat", "--", *served.simulated(),
+                        machine.BUILD / "tests/traffic/kernel", "load").stderr
+    of_first = said.partition(" socket 1")[0]
+    rate, = re.findall(r"dram\.total .* ([0-9.]+) GB/s", of_first)
+    percent, = re.findall(r"(\d+) % of 0\.5 GB/s, the most that a kernel of `uncore validate` moved", said)
+    tap.check(percent in of_first and abs(int(percent) - 100 * float(rate) / 0.5) <= 1, said)
+
+
+def of_two_nodes(served, report):
+    """(parts, bytes read by the socket) of a program that reads memory of socket 0."""
+    program = [*served.simulated(), machine.BUILD / "tests/traffic/kernel", "load"]
+    output = served.folder / "parts.json"
+    of_nodes(served, report, machine.BUILD / "client/uncore", "stat", "--nodes", "--json", "-o", output, "--", *program)
+    found = json.loads(output.read_text(encoding="utf-8"))
+    parts = {part["part"]: part for part in found["parts"]}
+    tap.equal((list(parts), [part["socket"] for part in parts.values()]), (["node0", "node1"], [0, 0]), "parts")
+    return parts, found["sockets"][0]["metrics"]["dram.read"]["bytes"]
+
+
+def nodes():
+    """Bytes of NUMA nodes come from their channels, by a map of this machine; without a whole map there are none"""
+    if os.geteuid():
+        raise tap.Skip("only root can mount a folder in the place of /sys/devices/system/node")
+    uncore = machine.BUILD / "client/uncore"
+    with machine.serving(Machine(header="nodes = imc0 imc1 | imc2 imc3\n")) as served:
+        parts, whole = of_two_nodes(served, kept_report([0, 1, 1, 1]))
+        read = [part["metrics"]["dram.read"]["bytes"] for part in parts.values()]
+        tap.check(sum(read) == whole and abs(read[0] / whole - 0.5) < 0.02, f"{read} of {whole}")
+        said = of_nodes(served, "{}", uncore, "info").stdout
+        of_node = r"node{}, socket 0: imc{} imc{}; so far dram\.read {}[0-9,]+ bytes standin, dram\.write [0-9,]+ bytes standin"
+        known = f"NUMA nodes {of_node.format(0, 0, 1, '')} {of_node.format(1, 2, 3, '')} "
+        tap.check(re.search(known, " ".join(said.split())), said)
+    with machine.serving(Machine()) as served:
+        parts, whole = of_two_nodes(served, kept_report([0, 1, 1, 1]))
+        read = [part["metrics"]["dram.read"]["bytes"] for part in parts.values()]
+        tap.check(sum(read) == whole and abs(read[0] / whole - 0.25) < 0.02, f"{read} of {whole}")
+        said = of_nodes(served, kept_report([0, 1, 1, 1]), uncore, "info").stdout
+        tap.check("right on 2026-01-02, under Linux 6.1, before this boot" in said, said)
+        for why, report in (("no report", "{}"), ("a channel of no node", kept_report([0, 1, 1, None])),
+                            ("other nodes", kept_report([0, 1, 1, 1], n_nodes=4)), ("a channel of two", kept_report([0, 1, 1, 1]).replace(
+                                "imc1 imc2", "imc0 imc1 imc2"))):
+            for part in of_two_nodes(served, report)[0].values():
+                tap.equal((part["metrics"], part["absent"]), ({}, "Which channels it has is not known."), why)
+        said = of_nodes(served, "{}", uncore, "info").stdout
+        tap.check("node1, socket 0: absent, since it is not known" in said, said)
+        said = of_nodes(served, "{}", uncore, "stat", "--nodes", "--csv", "true").stderr
+        tap.check("uncore stat: node1 is absent: it is not known which channels it has.\n" in said, said)
+        said = of_nodes(served, "{}", uncore, "stat", "--nodes", "-I", "50", "true").stderr
+        tap.check("  0/node1        absent: it is not known which channels it has\n" in said, said)
+    with machine.serving(Machine(header="nodes = imc0 imc1 | imc2\n")) as served:
+        tap.equal([part["metrics"] for part in of_two_nodes(served, "{}")[0].values()], [{}, {}], "a partial map")
+
+
 tap.run_functions([(body.__doc__, body) for body in (
-    options, helps, no_uncored, report, json_report, one_kernel, too_much, memory_limit, cpuset, standin, absent,
-    calibration, only_one, interrupted, uncored_goes, output, kept)])
+    options, helps, no_uncored, report, json_report, sent_in, page_of_machines, one_kernel, too_much, memory_limit, cpuset, standin, absent,
+    calibration, only_one, interrupted, uncored_goes, output, kept, share, nodes)])

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 
-#include "client/command/export/export-prometheus.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -67,14 +66,13 @@ static void end_reading(struct export_body *body)
 	eventfd_read(body->done_fd, &n);
 }
 
-int export_body_finish(struct export_body *body)
+void export_body_finish(struct export_body *body)
 {
 	end_reading(body);
 	free(body->text);
 	body->text = take_ptr(body->next_text);
 	body->n_bytes = body->next_n_bytes;
 	body->made_ns = clock_now_ns();
-	return body->text ? 0 : -ENOMEM;
 }
 
 void export_body_done(struct export_body *body)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/command/export/export-reading.h"
+#include "client/command/export/export.h"
 
 struct export_body {
 	struct export_wish wish;
@@ -33,8 +33,8 @@ bool export_body_is_fresh(const struct export_body *body);
 /* Begins a reading, unless one is under way. */
 void export_body_begin(struct export_body *body);
 
-/* Puts the finished reading into .text. -ENOMEM: there was no memory for its text. */
-int export_body_finish(struct export_body *body);
+/* Puts the finished reading into .text. NULL: there was no memory for it. */
+void export_body_finish(struct export_body *body);
 
 /* Waits for a reading that is under way. */
 void export_body_done(struct export_body *body);

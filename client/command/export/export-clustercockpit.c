@@ -3,49 +3,35 @@
  * ClusterCockpit's specification of its line protocol gives mem_bw in MByte/s, as the sum of reads
  * and writes. Its collector takes nanoseconds as the time of a line, drops the domain from a host's
  * name, and numbers sockets as the kernel does. It knows the tag "unit"; its store ignores tags
- * that it does not know.
+ * that it does not know, and metrics that it is not configured for.
  */
-#include "client/command/export/export-clustercockpit.h"
+#include "client/command/export/export.h"
+#include "client/command/export/exposition.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/command/export/export-reading.h"
+#include "client/command/frame/total.h"
 #include "client/report/format.h"
 #include "common/macro.h"
 #include "common/text.h"
+#include "common/unit.h"
 
 enum { HOST_MAX = 256 };
 
 static const struct bandwidth {
-	const char *name;
-	const char *metrics[2]; /* added up ... */
-	const char *both;       /* ... or this metric, if the machine counts both together */
+	const char *name, *tier;
 } bandwidths[] = {
-	{ "mem_bw", { "dram.read", "dram.write" }, "dram.total" },
-	{ "hbm_bw", { "hbm.read", "hbm.write" }, NULL },
+	{ "mem_bw", "dram" },
+	{ "hbm_bw", "hbm" },
 };
 
-struct bandwidth_sum {
-	uint64_t bytes;
-	uint32_t quality;
-	const char *why; /* NULL: there is a sum */
-};
-
-/* The traffic between two samples of a socket. */
+/* The traffic between two readings of a socket. */
 struct between {
 	const struct export_reading *now;
-	uint32_t socket;
-	struct uncore_delta delta;
+	struct format_socket socket;
 };
-
-static void comment(FILE *out, const char *text)
-{
-	fputs("# ", out);
-	text_print_plain(out, text);
-	fputc('\n', out);
-}
 
 /* Values with these flags are not written. A tag could say so, but the store drops it, and a graph
  * would show little or no traffic. */
@@ -59,47 +45,16 @@ static const struct {
 };
 
 /* NULL: the value is known. */
-static const char *why_unknown(
-	const struct between *between, const struct uncore_delta_value *value)
+static const char *why_unknown(const struct format_value *value)
 {
+	if (!value)
+		return "This platform has no such counter.";
 	if (value->quality & UNCORE_ABSENT)
-		return uncore_why(between->now->reader.handle, value->why);
+		return value->why;
 	for (size_t i = 0; i < ARRAY_SIZE(unknowns); i++)
 		if (value->quality & unknowns[i].flag)
 			return unknowns[i].why;
 	return NULL;
-}
-
-/* False: the platform has no such metric, or the metric has no known value. */
-static bool add(const struct between *between, const char *metric, struct bandwidth_sum *sum)
-{
-	const struct uncore_delta_value *value;
-	const char *why;
-	int m = metric ? uncore_find_metric(between->now->reader.handle, metric) : -1;
-
-	if (m < 0)
-		return false;
-	value = &between->delta.values[m];
-	why = why_unknown(between, value);
-	if (why) {
-		sum->why = why;
-		return false;
-	}
-	sum->bytes += value->count;
-	sum->quality |= value->quality;
-	return true;
-}
-
-static struct bandwidth_sum add_up(const struct between *between, const struct bandwidth *bandwidth)
-{
-	struct bandwidth_sum both = { .why = NULL };
-	struct bandwidth_sum sum = { .why = "This platform has no such counter." };
-
-	if (add(between, bandwidth->both, &both))
-		return both;
-	if (add(between, bandwidth->metrics[0], &sum) && add(between, bandwidth->metrics[1], &sum))
-		sum.why = NULL;
-	return sum;
 }
 
 /* A comma, a blank or an equals sign within a tag has a backslash before it. */
@@ -121,69 +76,117 @@ static void write_host(FILE *out)
 		write_tag(out, "hostname", name);
 }
 
-static void write_line(
-	FILE *out, const struct between *between, const char *name, const struct bandwidth_sum *sum)
+static void write_line(FILE *out, const struct between *between, const char *name,
+	const struct format_value *value)
 {
-	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	const struct format_socket *socket = &between->socket;
+	const struct unit *unit = unit_of(value->unit);
 	char quality[FORMAT_QUALITY_MAX];
 
-	uncore_describe_socket(between->now->reader.handle, between->socket, &socket);
-	uncore_quality_words(sum->quality, quality, sizeof quality);
+	uncore_quality_words(value->quality, quality, sizeof quality);
 	fputs(name, out);
 	write_host(out);
-	fprintf(out, ",type=socket,type-id=%" PRIu32 ",unit=MB/s", socket.package);
+	fprintf(out, ",type=socket,type-id=%" PRIi64 ",unit=%s", socket->package, unit->rate);
 	if (*quality)
 		write_tag(out, "quality", quality);
-	fprintf(out, " value=%.3f %" PRIu64 "\n",
-		1e3 * format_rate(sum->bytes, between->delta.window_ns),
-		between->now->epoch_ns + between->now->readout.samples[between->socket].end_ns);
+	fprintf(out, " value=%.3f %" PRIu64 "\n", unit->rate_factor * value->rate,
+		between->now->epoch_ns + between->now->readout.samples[socket->socket].end_ns);
 }
 
+static void write_figure(FILE *out, const struct between *between, const char *name,
+	const struct format_value *value)
+{
+	const char *why = why_unknown(value);
+
+	if (why)
+		exposition_comment(out, "%s of socket %" PRIu32 " is absent: %s", name,
+			between->socket.socket, why);
+	else
+		write_line(out, between, name, value);
+}
+
+/* If neither reads nor writes have values, there is no total, and the reads say why. */
 static void write_bandwidth(
 	FILE *out, const struct between *between, const struct bandwidth *bandwidth)
 {
-	struct bandwidth_sum sum = add_up(between, bandwidth);
-	char text[2 * UNCORE_TEXT_MAX];
+	const struct format_value *total =
+		format_find_of(&between->socket, bandwidth->tier, "total");
 
-	if (!sum.why) {
-		write_line(out, between, bandwidth->name, &sum);
-		return;
-	}
-	snprintf(text, sizeof text, "%s of socket %" PRIu32 " is absent: %s", bandwidth->name,
-		between->socket, sum.why);
-	comment(out, text);
+	write_figure(out, between, bandwidth->name,
+		total ? total : format_find_of(&between->socket, bandwidth->tier, "read"));
 }
 
-static void write_socket(FILE *out, const struct export_reading *before,
-	const struct export_reading *now, uint32_t socket)
+static bool is_in_bandwidth(const struct format_socket *socket, const struct format_value *value)
 {
-	struct between between = { .now = now, .socket = socket, .delta = UNCORE_DELTA_INIT };
+	static const char *const parts[] = { "read", "write", "total" };
 
-	if (uncore_delta(&before->readout.samples[socket], &now->readout.samples[socket],
-		    &between.delta) < 0) {
-		comment(out, uncore_error_text());
+	for (size_t i = 0; i < ARRAY_SIZE(bandwidths); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(parts); k++)
+			if (format_find_of(socket, bandwidths[i].tier, parts[k]) == value)
+				return true;
+	return false;
+}
+
+/* A line of pmm.read is named uncore_pmm_read. */
+static void write_metric(FILE *out, const struct between *between, const char *metric)
+{
+	const struct format_value *value = format_find(&between->socket, metric);
+	char name[sizeof "uncore_" + UNCORE_NAME_MAX];
+
+	if (is_in_bandwidth(&between->socket, value) || format_is_check(metric))
 		return;
-	}
-	if (!between.delta.window_ns) {
-		comment(out, "Both readings are the same sweep, so there is no bandwidth.");
+	snprintf(name, sizeof name, "uncore_%s", metric);
+	for (char *dot = name; (dot = strchr(dot, '.'));)
+		*dot = '_';
+	write_figure(out, between, name, value);
+}
+
+static void write_socket(FILE *out, const struct between *between)
+{
+	const struct uncore *handle = between->now->reader.handle;
+
+	if (!between->socket.window_ns) {
+		exposition_comment(
+			out, "Both readings are the same sweep, so there is no bandwidth.");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(bandwidths); i++)
-		write_bandwidth(out, &between, &bandwidths[i]);
+		write_bandwidth(out, between, &bandwidths[i]);
+	for (uint32_t m = 0; m < between->now->reader.machine.n_metrics; m++)
+		write_metric(out, between, uncore_metric_name(handle, m));
+}
+
+static int write_sockets(
+	FILE *out, const struct export_reading *before, const struct export_reading *now)
+{
+	_cleanup_(total_done) struct total total = {};
+	struct between between = { .now = now };
+	int r = total_init(&total, now->reader.machine.n_sockets, NULL);
+
+	if (r < 0)
+		return r;
+	total_add_tiers(&total, now->reader.handle);
+	r = total_add_interval(&total, &before->readout, &now->readout);
+	for (uint32_t i = 0; r == 0 && i < total.n_sockets; i++) {
+		total_show(&total, now->reader.handle, i, &between.socket);
+		write_socket(out, &between);
+	}
+	return r;
 }
 
 void export_clustercockpit(
 	FILE *out, const struct export_reading *before, const struct export_reading *now)
 {
 	const struct export_reading *failed = before->error ? before : now;
+	int r;
 
 	if (failed->error) {
-		comment(out, failed->failure);
+		exposition_comment(out, "%s", failed->failure);
 		return;
 	}
 	if (format_warning(now->reader.machine.platform))
-		comment(out, format_warning(now->reader.machine.platform));
-	for (uint32_t i = 0;
-		i < now->reader.machine.n_sockets && i < before->reader.machine.n_sockets; i++)
-		write_socket(out, before, now, i);
+		exposition_comment(out, "%s", format_warning(now->reader.machine.platform));
+	r = write_sockets(out, before, now);
+	if (r < 0)
+		exposition_comment(out, "%s", reader_failure(r));
 }

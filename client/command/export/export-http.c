@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/export/export-http.h"
+#include "client/command/export/export.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,27 +4,33 @@
  * of a new generation begin at zero, and rate() takes that for a reset. So no label names the
  * generation, and no series ends with it.
  */
-#include "client/command/export/export-prometheus.h"
+#include "client/command/export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "client/command/export/export-reading.h"
-#include "client/command/export/export-refusals.h"
 #include "client/command/export/exposition.h"
+#include "client/records/json.h"
 #include "client/report/format.h"
 #include "common/macro.h"
+#include "common/unit.h"
 
-static void gauge(struct exposition *exposition, const char *name, const char *help)
+static const char GAUGE[] = "gauge", COUNTER[] = "counter";
+
+static void family(
+	struct exposition *exposition, const char *type, const char *name, const char *help)
 {
-	exposition_family(exposition, &(struct exposition_family){ name, "gauge", help });
+	exposition_family(exposition, &(struct exposition_family){ name, type, help });
 }
 
-static void counter(struct exposition *exposition, const char *name, const char *help)
+/* Begins a family of one series, which has no socket. */
+static void single(
+	struct exposition *exposition, const char *type, const char *name, const char *help)
 {
-	exposition_family(exposition, &(struct exposition_family){ name, "counter", help });
+	family(exposition, type, name, help);
+	exposition_begin(exposition);
 }
 
 /* Begins a series of socket @i. */
@@ -41,30 +47,9 @@ static void begin_of_socket(
 
 /* --- what the sockets moved --- */
 
-/* How Prometheus names a unit. It has base units only. */
-struct ending {
-	const char *unit, *ending;
-	bool is_nano;
-};
-
-static const struct ending *ending_of(const char *unit)
-{
-	static const struct ending endings[] = {
-		{ "bytes", "bytes_total", false },
-		{ "ns", "seconds_total", true },
-		{ "nJ", "joules_total", true },
-	};
-	static const struct ending other = { "", "total", false };
-
-	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-		if (strcmp(endings[i].unit, unit) == 0)
-			return &endings[i];
-	return &other;
-}
-
 static void write_value(struct exposition *exposition, const char *unit, uint64_t count)
 {
-	if (ending_of(unit)->is_nano)
+	if (unit_of(unit)->is_nano)
 		exposition_nano(exposition, count);
 	else
 		exposition_count(exposition, count);
@@ -73,12 +58,9 @@ static void write_value(struct exposition *exposition, const char *unit, uint64_
 static void tell_absent(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
 {
-	char text[2 * UNCORE_TEXT_MAX];
-
-	snprintf(text, sizeof text, "%s of socket %" PRIu32 " is absent: %s",
+	exposition_comment(exposition->out, "%s of socket %" PRIu32 " is absent: %s",
 		uncore_metric_name(reading->reader.handle, m), i,
 		uncore_why(reading->reader.handle, reading->readout.samples[i].values[m].why));
-	exposition_comment(exposition, text);
 }
 
 static void write_metric(
@@ -88,9 +70,9 @@ static void write_metric(
 	const char *unit = uncore_metric_unit(reading->reader.handle, m);
 	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
 
-	exposition_name(metric, ending_of(unit)->ending, name);
+	exposition_name(metric, unit_of(unit)->total, name);
 	snprintf(help, sizeof help, "%s of everything that the socket did, for all users.", metric);
-	counter(exposition, name, help);
+	family(exposition, COUNTER, name, help);
 	for (uint32_t i = 0; i < reading->reader.machine.n_sockets; i++) {
 		const struct uncore_value *value = &reading->readout.samples[i].values[m];
 
@@ -116,13 +98,11 @@ static void write_metrics(struct exposition *exposition, const struct export_rea
 static bool begin_channel(struct exposition *exposition, const struct export_reading *reading,
 	const struct uncore_channel *channel, const struct uncore_channel_value *value)
 {
-	char text[2 * UNCORE_TEXT_MAX];
-
 	if (value->quality & UNCORE_ABSENT) {
-		snprintf(text, sizeof text, "%s of channel %s of socket %" PRIu32 " is absent: %s",
+		exposition_comment(exposition->out,
+			"%s of channel %s of socket %" PRIu32 " is absent: %s",
 			uncore_metric_name(reading->reader.handle, channel->metric), channel->name,
 			channel->socket, uncore_why(reading->reader.handle, value->why));
-		exposition_comment(exposition, text);
 		return false;
 	}
 	begin_of_socket(exposition, reading, channel->socket);
@@ -138,10 +118,10 @@ static void write_channels_of(
 	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
 
 	snprintf(help, sizeof help, "channel_%s", metric);
-	exposition_name(help, ending_of(unit)->ending, name);
+	exposition_name(help, unit_of(unit)->total, name);
 	snprintf(help, sizeof help, "%s of everything that the memory channel did, for all users.",
 		metric);
-	counter(exposition, name, help);
+	family(exposition, COUNTER, name, help);
 	for (uint32_t c = 0; c < reading->reader.machine.n_channels; c++) {
 		struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 
@@ -219,11 +199,11 @@ static void write_of_each_value(struct exposition *exposition, const struct expo
 
 static void write_quality(struct exposition *exposition, const struct export_reading *reading)
 {
-	gauge(exposition, "uncore_quality",
+	family(exposition, GAUGE, "uncore_quality",
 		"1: this flag makes the value less than exact; there is no series where it does "
 		"not.");
 	write_of_each_value(exposition, reading, write_flags);
-	gauge(exposition, "uncore_quality_raised_sweep",
+	family(exposition, GAUGE, "uncore_quality_raised_sweep",
 		"The last sweep that raised this flag, also if it is not raised any more.");
 	write_of_each_value(exposition, reading, write_raised);
 }
@@ -234,7 +214,7 @@ static void write_packages(struct exposition *exposition, const struct export_re
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 
-	gauge(exposition, "uncore_socket_info",
+	family(exposition, GAUGE, "uncore_socket_info",
 		"1; the kernel's number of the CPU package, and the CPU on which it is read.");
 	for (uint32_t i = 0; i < reading->reader.machine.n_sockets; i++) {
 		if (uncore_describe_socket(reading->reader.handle, i, &socket) < 0)
@@ -250,12 +230,13 @@ static void write_sweeps(struct exposition *exposition, const struct export_read
 {
 	uint32_t n = reading->reader.machine.n_sockets;
 
-	counter(exposition, "uncore_sweeps_total", "How often the socket's counters were read.");
+	family(exposition, COUNTER, "uncore_sweeps_total",
+		"How often the socket's counters were read.");
 	for (uint32_t i = 0; i < n; i++) {
 		begin_of_socket(exposition, reading, i);
 		exposition_count(exposition, reading->readout.samples[i].sweep);
 	}
-	gauge(exposition, "uncore_sweep_time_seconds",
+	family(exposition, GAUGE, "uncore_sweep_time_seconds",
 		"When the socket's counters were read last, since 1970.");
 	for (uint32_t i = 0; i < n; i++) {
 		begin_of_socket(exposition, reading, i);
@@ -268,55 +249,61 @@ static void write_sweeps(struct exposition *exposition, const struct export_read
 static void write_policy(struct exposition *exposition, const struct export_reading *reading)
 {
 	const struct uncore_daemon *daemon = &reading->daemon;
-	char text[UNCORE_TEXT_MAX];
 
-	if (daemon->quantum > 1) {
-		snprintf(text, sizeof text,
+	if (daemon->quantum > 1)
+		exposition_comment(exposition->out,
 			"The site has uncored round values down to multiples of %" PRIu64 " bytes.",
 			daemon->quantum);
-		exposition_comment(exposition, text);
-	}
-	gauge(exposition, "uncore_quantum_bytes",
+	family(exposition, GAUGE, "uncore_quantum_bytes",
 		"Values are rounded down to multiples of so many bytes; 1: they are exact.");
 	if (daemon->quantum) { /* an older uncored does not report it */
 		exposition_begin(exposition);
 		exposition_count(exposition, daemon->quantum);
 	}
-	gauge(exposition, "uncore_min_interval_seconds",
+	single(exposition, GAUGE, "uncore_min_interval_seconds",
 		"For so long the site may hold back a reading.");
-	exposition_begin(exposition);
 	exposition_nano(exposition, daemon->min_interval_ns);
 }
 
+/* How often each rule has refused something. Rules that have refused nothing are written, too: a
+ * first refusal is then an increase. */
 static void write_refusals(struct exposition *exposition, const struct export_reading *reading)
 {
-	if (reading->report)
-		export_refusals(exposition, reading->report);
-	else if (*reading->failure)
-		exposition_comment(exposition, reading->failure);
+	_cleanup_(json_document_done) struct json_document document = { .text = NULL };
+	const struct json_value *by_rule;
+
+	if (!reading->report) {
+		if (*reading->failure)
+			exposition_comment(exposition->out, "%s", reading->failure);
+		return;
+	}
+	by_rule = json_member(json_document_take(&document, strdup(reading->report)), "refusals");
+	family(exposition, COUNTER, "uncore_refusals_total",
+		"Requests and connections that uncored refused by this rule since it was started.");
+	JSON_EACH (by_rule, rule) {
+		exposition_begin(exposition);
+		exposition_label(exposition, "rule", rule->at);
+		exposition_count(exposition, json_count(rule + 1));
+	}
 }
 
 static void write_daemon(struct exposition *exposition, const struct export_reading *reading)
 {
 	const struct uncore_daemon *daemon = &reading->daemon;
 
-	gauge(exposition, "uncore_clients", "Connections of uncored, this one included.");
-	exposition_begin(exposition);
+	single(exposition, GAUGE, "uncore_clients", "Connections of uncored, this one included.");
 	exposition_count(exposition, daemon->n_clients);
-	counter(exposition, "uncore_refused_total",
+	single(exposition, COUNTER, "uncore_refused_total",
 		"Requests and connections that uncored refused.");
-	exposition_begin(exposition);
 	exposition_count(exposition, daemon->refused);
-	counter(exposition, "uncore_throttled_total",
+	single(exposition, COUNTER, "uncore_throttled_total",
 		"Readings that had to wait for the budget or an interval.");
-	exposition_begin(exposition);
 	exposition_count(exposition, daemon->throttled);
-	counter(exposition, "uncore_reader_cpu_seconds_total",
+	single(exposition, COUNTER, "uncore_reader_cpu_seconds_total",
 		"CPU time of the threads that read the counters.");
-	exposition_begin(exposition);
 	exposition_nano(exposition, daemon->cpu_ns);
-	gauge(exposition, "uncore_start_time_seconds", "When uncored was started, since 1970.");
-	exposition_begin(exposition);
+	single(exposition, GAUGE, "uncore_start_time_seconds",
+		"When uncored was started, since 1970.");
 	exposition_nano(exposition, reading->epoch_ns + daemon->started_ns);
 }
 
@@ -326,11 +313,10 @@ static void write_info(struct exposition *exposition, const struct export_readin
 	char generation[FORMAT_GENERATION_MAX];
 
 	if (warning)
-		exposition_comment(exposition, warning);
+		exposition_comment(exposition->out, "%s", warning);
 	format_generation(reading->reader.machine.generation, generation);
-	gauge(exposition, "uncore_info",
+	single(exposition, GAUGE, "uncore_info",
 		"1; what is counted. A new generation: all counters began at zero.");
-	exposition_begin(exposition);
 	exposition_label(exposition, "platform", reading->reader.machine.platform);
 	exposition_label(exposition, "generation", generation);
 	exposition_count(exposition, 1);
@@ -358,13 +344,11 @@ static const char *reason_of(int error)
 
 static void write_up(struct exposition *exposition, int error)
 {
-	gauge(exposition, "uncore_up", "1: uncored gave the values; 0: there are none.");
-	exposition_begin(exposition);
+	single(exposition, GAUGE, "uncore_up", "1: uncored gave the values; 0: there are none.");
 	exposition_count(exposition, error == 0);
 	if (!error)
 		return;
-	gauge(exposition, "uncore_down_info", "1; why there are no values.");
-	exposition_begin(exposition);
+	single(exposition, GAUGE, "uncore_down_info", "1; why there are no values.");
 	exposition_label(exposition, "reason", reason_of(error));
 	exposition_count(exposition, 1);
 }
@@ -374,7 +358,7 @@ void export_prometheus(FILE *out, const struct export_reading *reading)
 	struct exposition exposition = { .out = out };
 
 	if (reading->error)
-		exposition_comment(&exposition, reading->failure);
+		exposition_comment(out, "%s", reading->failure);
 	write_up(&exposition, reading->error);
 	if (reading->error)
 		return;

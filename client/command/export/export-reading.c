@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/export/export-reading.h"
+#include "client/command/export/export.h"
 
 #include <errno.h>
 #include <stdio.h>

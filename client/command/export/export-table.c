@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/export/export-options.h"
+#include "client/command/export/export.h"
 #include "client/command/frame/command.h"
 
 static const struct option_row rows[] = {

@@ -9,16 +9,47 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/command/export/export-clustercockpit.h"
-#include "client/command/export/export-http.h"
-#include "client/command/export/export-options.h"
-#include "client/command/export/export-prometheus.h"
-#include "client/command/export/export-reading.h"
+#include "client/command/export/export.h"
 #include "client/command/frame/command.h"
 #include "client/command/frame/output.h"
 #include "client/command/frame/replacement.h"
 #include "common/clock.h"
 #include "common/macro.h"
+
+/* --- options --- */
+
+/* Refuses options that exclude each other. -1, or the exit status after a sentence on stderr. */
+static int check(const struct export_options *options)
+{
+	if (options->http && (options->clustercockpit || options->output_path))
+		return option_complain(&export_table,
+			"--http answers with text for Prometheus, on its connection");
+	if (options->wish.channels && options->clustercockpit)
+		return option_complain(&export_table,
+			"--clustercockpit has the bandwidth of sockets, not of channels");
+	if (options->every_s && !options->clustercockpit)
+		return option_complain(&export_table,
+			"--every goes with --clustercockpit; for Prometheus use a timer");
+	return -1;
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int parse(int argc, char **argv, struct export_options *ret)
+{
+	int status;
+
+	*ret = (struct export_options){ .every_s = 0 };
+	status = option_parse(&export_table, argc, argv, ret, NULL);
+	if (status >= 0)
+		return status;
+	ret->wish.hurried = ret->http;
+	ret->wish.report = !ret->clustercockpit;
+	ret->wish.difference = ret->clustercockpit;
+	status = option_no_argument(&export_table, argc, argv);
+	return status < 0 ? check(ret) : status;
+}
+
+/* --- output --- */
 
 /* What is written: one reading, or the traffic between two. */
 struct document {
@@ -107,7 +138,7 @@ static int export_bandwidths(const struct export_options *options)
 int command_export(int argc, char **argv)
 {
 	struct export_options options;
-	int status = export_options_parse(argc, argv, &options);
+	int status = parse(argc, argv, &options);
 
 	if (status >= 0)
 		return status;

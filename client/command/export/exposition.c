@@ -2,6 +2,7 @@
 #include "client/command/export/exposition.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "common/text.h"
@@ -89,9 +90,15 @@ void exposition_nano(struct exposition *exposition, uint64_t count)
 		count % 1000000000U);
 }
 
-void exposition_comment(struct exposition *exposition, const char *text)
+void exposition_comment(FILE *out, const char *format, ...)
 {
-	fputs("# ", exposition->out);
-	text_print_plain(exposition->out, text);
-	fputc('\n', exposition->out);
+	char text[EXPOSITION_COMMENT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	fputs("# ", out);
+	text_print_plain(out, text);
+	fputc('\n', out);
 }

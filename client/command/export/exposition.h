@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { EXPOSITION_NAME_MAX = 96 };
+#include "common/macro.h"
+
+enum { EXPOSITION_NAME_MAX = 96, EXPOSITION_COMMENT_MAX = 1024 };
 
 struct exposition_family {
 	const char *name; /* "uncore_sweeps_total" */
@@ -40,5 +42,5 @@ void exposition_count(struct exposition *exposition, uint64_t count);
 /* @count billionths: nanoseconds as seconds, nanojoules as joules. */
 void exposition_nano(struct exposition *exposition, uint64_t count);
 
-/* A line for people, between two series. @text stays on one line, whatever is in it. */
-void exposition_comment(struct exposition *exposition, const char *text);
+/* A line for people, between two series. It stays one line, whatever is in it. */
+_printf_(2, 3) void exposition_comment(FILE *out, const char *format, ...);

@@ -113,9 +113,8 @@ static size_t write_head(char head[], size_t size_bytes, enum http_status status
 		status == HTTP_METHOD_NOT_ALLOWED ? "Allow: GET, HEAD\r\n" : "");
 }
 
-/* Without memory for an answer, the connection closes. */
-static void answer(struct http_connection *connection, enum http_status status, const char *body,
-	size_t n_bytes)
+void http_connection_answer(struct http_connection *connection, enum http_status status,
+	const char *body, size_t n_bytes)
 {
 	char head[512];
 	size_t n_head = write_head(head, sizeof head, status, n_bytes);
@@ -140,12 +139,7 @@ static void refuse(struct http_connection *connection, enum http_status status)
 	int n = snprintf(
 		body, sizeof body, "%s. The counters are at /metrics.\n", phrase_of(status));
 
-	answer(connection, status, body, (size_t)n);
-}
-
-void http_connection_answer(struct http_connection *connection, const char *body, size_t n_bytes)
-{
-	answer(connection, HTTP_OK, body, n_bytes);
+	http_connection_answer(connection, status, body, (size_t)n);
 }
 
 /* --- the request --- */

@@ -41,8 +41,9 @@ void http_connection_begin(struct http_connection *connection, int fd, uint64_t 
 /* Goes on after the client has sent or taken something, or has closed. */
 void http_connection_go_on(struct http_connection *connection);
 
-/* Answers a connection that asks for the metrics with @body. */
-void http_connection_answer(struct http_connection *connection, const char *body, size_t n_bytes);
+/* Answers a request with @body. Without memory for the answer, the connection closes. */
+void http_connection_answer(struct http_connection *connection, enum http_status status,
+	const char *body, size_t n_bytes);
 
 /* The deadline has passed: answers with a timeout, or closes. */
 void http_connection_expire(struct http_connection *connection);

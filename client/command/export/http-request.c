@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "common/macro.h"
-
 /* A part of the head: not ended by a NUL. */
 struct text_span {
 	const char *at;

@@ -82,26 +82,28 @@ static void accept_some(struct http_server *server, int listener)
 
 /* --- one turn --- */
 
+/* Without memory for a text, their connections close. */
 static void answer_askers(struct http_server *server)
 {
 	const struct export_body *body = &server->body;
 
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++)
-		if (server->connections[i].state == HTTP_ASKING)
-			http_connection_answer(&server->connections[i], body->text, body->n_bytes);
+	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
+		struct http_connection *connection = &server->connections[i];
+
+		if (connection->state != HTTP_ASKING)
+			continue;
+		if (body->text)
+			http_connection_answer(connection, HTTP_OK, body->text, body->n_bytes);
+		else
+			http_connection_close(connection);
+	}
 }
 
-static void close_askers(struct http_server *server)
+/* Is any connection in @least or a later state? */
+static bool any_from(const struct http_server *server, enum http_state least)
 {
 	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++)
-		if (server->connections[i].state == HTTP_ASKING)
-			http_connection_close(&server->connections[i]);
-}
-
-static bool any_asks(const struct http_server *server)
-{
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++)
-		if (server->connections[i].state == HTTP_ASKING)
+		if (server->connections[i].state >= least)
 			return true;
 	return false;
 }
@@ -117,16 +119,8 @@ static void serve_askers(struct http_server *server)
 {
 	if (export_body_is_fresh(&server->body))
 		answer_askers(server);
-	else if (any_asks(server))
+	else if (any_from(server, HTTP_ASKING))
 		export_body_begin(&server->body);
-}
-
-static void take_reading(struct http_server *server)
-{
-	if (export_body_finish(&server->body) < 0)
-		close_askers(server);
-	else
-		answer_askers(server);
 }
 
 static void serve_connections(struct http_server *server, const struct pollfd fds[FDS])
@@ -145,8 +139,10 @@ static void serve_connections(struct http_server *server, const struct pollfd fd
 
 static void take_turn(struct http_server *server, const struct pollfd fds[FDS])
 {
-	if (fds[DONE].revents)
-		take_reading(server);
+	if (fds[DONE].revents) {
+		export_body_finish(&server->body);
+		answer_askers(server);
+	}
 	serve_connections(server, fds);
 	for (unsigned i = 0; i < server->n_listeners; i++)
 		if (fds[LISTENERS + i].revents)
@@ -155,14 +151,6 @@ static void take_turn(struct http_server *server, const struct pollfd fds[FDS])
 }
 
 /* --- waiting --- */
-
-static bool is_in_use(const struct http_server *server)
-{
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++)
-		if (server->connections[i].state != HTTP_FREE)
-			return true;
-	return server->body.is_busy;
-}
 
 static uint64_t next_deadline(const struct http_server *server)
 {
@@ -217,7 +205,7 @@ static void wait_for_work(struct http_server *server, struct pollfd fds[FDS])
  * for a CPU may miss that whole time. */
 static bool has_ended(struct http_server *server)
 {
-	bool in_use = is_in_use(server);
+	bool in_use = any_from(server, HTTP_DRAINING) || server->body.is_busy;
 
 	if (in_use)
 		server->end_ns = clock_deadline_ns(server->idle_ns);

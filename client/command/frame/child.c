@@ -37,7 +37,8 @@ void child_take_signals(struct child_signals *ret)
 	 * for. */
 	struct sigaction standard = { .sa_handler = SIG_DFL };
 
-	ret->stop = false;
+	ret->stop = 0;
+	ret->wakes = false;
 	sigaction(SIGCHLD, &standard, &ret->chld);
 	/* If the reader of our figures goes away, we must still return the command's status. */
 	sigaction(SIGPIPE, &ignore, &ret->pipe);
@@ -58,13 +59,23 @@ void child_return_signals(const struct child_signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
+void child_note_stop(void (*note)(int number))
+{
+	const struct sigaction once = { .sa_handler = note, .sa_flags = SA_RESETHAND | SA_RESTART };
+
+	for (size_t i = 0; i < ARRAY_SIZE(policy); i++)
+		if (policy[i].stop && !is_ignored(policy[i].number))
+			sigaction(policy[i].number, &once, NULL);
+}
+
 /* @pid 0: there is no command to pass the signal on to. */
 static void handle_signal(struct child_signals *signals, int number, pid_t pid)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(policy); i++) {
 		if (policy[i].number != number)
 			continue;
-		signals->stop |= policy[i].stop;
+		if (policy[i].stop)
+			signals->stop = number;
 		if (pid && policy[i].pass_on)
 			kill(pid, number);
 	}
@@ -160,6 +171,16 @@ static int wait_for_signal(const sigset_t *awaited, uint64_t deadline_ns)
 	return sigtimedwait(awaited, NULL, &left);
 }
 
+bool child_pause(struct child_signals *signals, uint64_t deadline_ns)
+{
+	int number;
+
+	while (!signals->stop &&
+		((number = wait_for_signal(&signals->awaited, deadline_ns)) > 0 || errno == EINTR))
+		handle_signal(signals, number, 0);
+	return signals->stop;
+}
+
 int child_wait(const struct child *child, struct child_signals *signals, uint64_t deadline_ns,
 	int *ret_status)
 {
@@ -176,5 +197,7 @@ int child_wait(const struct child *child, struct child_signals *signals, uint64_
 			return 0;
 		if (number > 0)
 			handle_signal(signals, number, child->pid);
+		if (signals->wakes && signals->stop)
+			return 0;
 	}
 }

@@ -11,7 +11,8 @@ enum {
 			    missing, uncored cannot be reached; job: it cannot be kept, its record
 			    cannot be written, a host has no complete one */
 	/* EXIT_USAGE = 2, common/option.h */
-	EXIT_INCONCLUSIVE = 3, /* validate: too noisy to say */
+	EXIT_INCONCLUSIVE = 3,   /* validate, check: too noisy to say */
+	EXIT_SERVES_NOTHING = 3, /* info --quiet */
 	EXIT_NOT_MEASURED =
 		125, /* stat, validate: no figures; stat: CMD was not run, or ended with 0 */
 	EXIT_CANNOT_RUN = 126,
@@ -20,6 +21,12 @@ enum {
 };
 
 int command_stat(int argc, char **argv);
+int command_top(int argc, char **argv);
+int command_list(int argc, char **argv);
+int command_compare(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_tiers(int argc, char **argv);
+int command_trace(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_owner(int argc, char **argv);
@@ -29,9 +36,10 @@ int command_export(int argc, char **argv);
 int command_job(int argc, char **argv);
 
 /* The options of each command, in its NAME-table.c. */
-extern const struct option_table uncore_table, export_table, help_table, info_table, job_table,
-	job_begin_table, job_end_table, job_list_table, job_show_table, job_report_table,
-	owner_table, report_table, run_table, stat_table, validate_table, version_table;
+extern const struct option_table uncore_table, check_table, compare_table, list_table, export_table,
+	help_table, info_table, job_table, job_begin_table, job_end_table, job_list_table,
+	job_show_table, job_report_table, owner_table, report_table, run_table, stat_table,
+	tiers_table, top_table, trace_table, validate_table, version_table;
 
 /* The row of each command that talks to uncored. */
 #define COMMAND_SOCKET(type, member)                                                               \

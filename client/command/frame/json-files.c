@@ -11,15 +11,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/records/read.h"
+#include "client/records/names.h"
+#include "client/records/parse.h"
 #include "common/macro.h"
 
 enum { WHY_MAX = 128 };
 
 /* NAME.json, or NAME.json.2 if a report found the first name taken. */
-static int is_json(const struct dirent *entry)
+static bool is_json(const char *name)
 {
-	const char *name = entry->d_name;
 	size_t n = strlen(name), end = n;
 
 	while (end && isdigit((unsigned char)name[end - 1]))
@@ -120,32 +120,69 @@ static bool take_found(const struct found_in *folder, const char *name)
 	r = read_found(folder->files, folder->fd, name, &text, why);
 	if (r == 0)
 		folder->take(&(struct json_file){ path, name, text }, folder->argument);
-	else
+	else if (!folder->files->again)
 		fprintf(stderr, "%s: %s is left out: %s.\n", folder->files->title, path,
 			*why ? why : strerror(-r));
 	return r == 0;
 }
 
+static int compare(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+struct listed {
+	struct names names; /* owned */
+	bool any;           /* there is a file *.json, wanted or not */
+	size_t n_tables;
+};
+
+/* Of a folder of 100,000 records, one job has few: others are neither sorted nor read. */
+static int list(const struct found_in *folder, DIR *dir, struct listed *ret)
+{
+	struct dirent *entry;
+
+	while (errno = 0, entry = readdir(dir)) {
+		ret->n_tables += !!strstr(entry->d_name, ".table-");
+		if (!is_json(entry->d_name))
+			continue;
+		ret->any = true;
+		if (folder->files->wants && !folder->files->wants(entry->d_name, folder->argument))
+			continue;
+		if (names_add(&ret->names, entry->d_name) < 0)
+			return -ENOMEM;
+	}
+	if (errno)
+		return -errno;
+	if (ret->names.n)
+		qsort(ret->names.all, ret->names.n, sizeof *ret->names.all, compare);
+	return 0;
+}
+
 static bool each_of_folder(struct found_in *folder)
 {
-	_cleanup_close_ int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct dirent **entries;
-	int n = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_json, alphasort);
-	bool whole = true;
+	struct listed listed = { .any = false };
+	DIR *dir = opendir(folder->path);
+	int r = dir ? list(folder, dir, &listed) : -errno;
+	bool whole = r == 0 && listed.any;
 
-	if (n <= 0) {
+	if (!whole && !folder->files->again)
 		fprintf(stderr, "%s: %s %s.\n", folder->files->title, folder->path,
-			n < 0 ? strerror(errno) : "has no files *.json");
-		if (n == 0)
-			free(entries);
-		return false;
-	}
-	folder->fd = fd;
-	for (int i = 0; i < n; i++) {
-		whole &= take_found(folder, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
+			r < 0 ? strerror(-r) : "has no files *.json");
+	if (listed.n_tables && !folder->files->again)
+		fprintf(stderr,
+			"%s: %s also has files *.table-* of processes that run or ended without a "
+			"report, %zu in number: give their names to see what is in them.\n",
+			folder->files->title, folder->path, listed.n_tables);
+	if (dir)
+		folder->fd = dirfd(dir);
+	for (uint32_t i = 0; r == 0 && i < listed.names.n; i++)
+		whole &= take_found(folder, listed.names.all[i]);
+	names_done(&listed.names);
+	if (dir)
+		closedir(dir);
 	return whole;
 }
 

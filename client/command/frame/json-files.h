@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/command/frame/trust.h"
+#include "client/command/frame/user.h"
 
 struct json_files {
 	const char *title; /* of the command, for stderr */
@@ -18,6 +18,9 @@ struct json_files {
 	int n;
 	const struct trust *trust;
 	size_t most_bytes; /* of a file in a folder */
+	bool again;        /* says nothing: it was said the first time */
+	/* NULL, or whether a file in a folder is read, by its name. */
+	bool (*wants)(const char *name, void *argument);
 };
 
 struct json_file {

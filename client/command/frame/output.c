@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "common/text.h"
 
 void output_keep_apart(void)
 {
@@ -14,6 +17,42 @@ void output_keep_apart(void)
 		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	close(fd);
+}
+
+bool output_has_escapes(FILE *out)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+}
+
+bool output_has_colours(FILE *out)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return output_has_escapes(out) && (!no_color || !*no_color);
+}
+
+const char *output_code(enum output_style style)
+{
+	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[32m", "\033[33m",
+		"\033[31m" };
+
+	return codes[style];
+}
+
+void output_style(FILE *out, enum output_style style)
+{
+	if (output_has_colours(out))
+		fputs(output_code(style), out);
+}
+
+void output_labelled(const char *label, const char *text)
+{
+	const size_t at = 2 + OUTPUT_LABEL_WIDTH;
+
+	printf("  %-*s", OUTPUT_LABEL_WIDTH, label);
+	text_fold(stdout, text, at, at);
 }
 
 int output_check(FILE *out, const char *command, const char *name)

@@ -6,21 +6,20 @@
 #include "client/command/frame/total.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command/frame/range.h"
-#include "common/jsonwriter.h"
 #include "common/macro.h"
+#include "common/tiers.h"
 
-int total_init(struct total *ret, uint32_t n_sockets)
+int total_init(struct total *ret, uint32_t n_sockets, const struct parts *parts)
 {
-	struct total_socket *sockets = calloc(n_sockets + 1, sizeof *sockets);
+	const uint32_t n_parts = parts ? parts->n : 0;
+	struct total_socket *sockets = calloc(n_sockets + 1 + n_parts, sizeof *sockets);
 
 	if (!sockets)
 		return -ENOMEM;
-	*ret = (struct total){ .n_sockets = n_sockets, .sockets = sockets };
+	*ret = (struct total){ .n_sockets = n_sockets, .sockets = sockets, .parts = parts };
 	return 0;
 }
 
@@ -30,11 +29,98 @@ void total_done(struct total *total)
 	free(take_ptr(total->history));
 }
 
+int total_init_like(struct total *ret, const struct total *other)
+{
+	int r = total_init(ret, other->n_sockets, other->parts);
+
+	ret->n_tiers = other->n_tiers;
+	memcpy(ret->tiers, other->tiers, sizeof ret->tiers);
+	ret->left_out = other->left_out;
+	return r;
+}
+
+/* --- which values --- */
+
+static int find(const struct uncore *handle, const char *tier, const char *what)
+{
+	char name[UNCORE_NAME_MAX];
+
+	snprintf(name, sizeof name, "%s.%s", tier, what);
+	return uncore_find_metric(handle, name);
+}
+
+#define TIER(name) name
+
+void total_add_tiers(struct total *total, const struct uncore *handle)
+{
+	static const char *const tiers[TOTAL_TIERS_MAX] = { TIERS(TIER) };
+
+	for (size_t i = 0; i < TOTAL_TIERS_MAX; i++) {
+		struct total_tier *tier = &total->tiers[total->n_tiers];
+		int read = find(handle, tiers[i], "read"), write = find(handle, tiers[i], "write");
+
+		if (read < 0 || write < 0 || find(handle, tiers[i], "total") >= 0)
+			continue;
+		snprintf(tier->name, sizeof tier->name, "%s.total", tiers[i]);
+		tier->read = (uint32_t)read;
+		tier->write = (uint32_t)write;
+		total->n_tiers++;
+	}
+}
+
+const char *total_name(const struct total *total, const struct uncore *handle, uint32_t i)
+{
+	if (i < UNCORE_METRICS_MAX)
+		return uncore_metric_name(handle, i);
+	if (i == TOTAL_WALL)
+		return "wall_time";
+	return i - UNCORE_METRICS_MAX < total->n_tiers ? total->tiers[i - UNCORE_METRICS_MAX].name
+						       : NULL;
+}
+
+/* Does the first word of @list mean this metric? */
+static bool is_meant(const char *list, const char *name)
+{
+	const size_t n = strcspn(list, ",");
+
+	return strncmp(list, name, n) == 0 && (!name[n] || name[n] == '.');
+}
+
+bool total_is_chosen(const char *list, const char *name)
+{
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (is_meant(list, name))
+			return true;
+	return false;
+}
+
+bool total_choose(struct total *total, const struct uncore *handle, const char *list,
+	char ret_word[UNCORE_NAME_MAX])
+{
+	uint32_t chosen = 0;
+
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+		uint32_t meant = 0;
+
+		snprintf(ret_word, UNCORE_NAME_MAX, "%.*s", (int)strcspn(at, ","), at);
+		for (uint32_t i = 0; i < FORMAT_VALUES_MAX; i++) {
+			const char *name = total_name(total, handle, i);
+
+			meant |= (uint32_t)(name && is_meant(ret_word, name)) << i;
+		}
+		if (!meant)
+			return false;
+		chosen |= meant;
+	}
+	total->left_out = ~chosen;
+	return true;
+}
+
 /* --- adding --- */
 
-static size_t history_stride(const struct total *total)
+size_t total_stride(const struct total *total)
 {
-	return ((size_t)total->n_sockets + 1) * UNCORE_METRICS_MAX;
+	return (size_t)total_n_rows(total) * TOTAL_VALUES_MAX;
 }
 
 static int make_room(struct total *total)
@@ -44,8 +130,7 @@ static int make_room(struct total *total)
 
 	if (total->runs < total->history_runs)
 		return 0;
-	history =
-		reallocarray(total->history, runs, history_stride(total) * sizeof *total->history);
+	history = reallocarray(total->history, runs, total_stride(total) * sizeof *total->history);
 	if (!history)
 		return -ENOMEM;
 	total->history = history;
@@ -53,14 +138,10 @@ static int make_room(struct total *total)
 	return 0;
 }
 
-/* Keeps what run number total->runs counted in @socket. */
-static void keep(struct total *total, uint32_t socket, const struct uncore_delta *delta)
+/* Where the counts of socket @socket in run @run begin. */
+static uint64_t *history_of(const struct total *total, uint32_t run, uint32_t socket)
 {
-	uint64_t *row = total->history + (total->runs - 1) * history_stride(total) +
-			(size_t)socket * UNCORE_METRICS_MAX;
-
-	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
-		row[i] = i < delta->n_values ? delta->values[i].count : 0;
+	return total->history + run * total_stride(total) + (size_t)socket * TOTAL_VALUES_MAX;
 }
 
 static void add_value(
@@ -76,15 +157,37 @@ static void add_value(
 	total->quality |= value->quality;
 }
 
+/* The reads and writes of @tier together; absent if one of them is. */
+static struct uncore_delta_value join(
+	const struct total_tier *tier, const struct uncore_delta *delta)
+{
+	const struct uncore_delta_value *read = &delta->values[tier->read];
+	const struct uncore_delta_value *write = &delta->values[tier->write];
+
+	return (struct uncore_delta_value){
+		.count = read->count + write->count,
+		.quality = read->quality | write->quality,
+		.why = read->quality & UNCORE_ABSENT ? read->why : write->why,
+	};
+}
+
 static void add_delta(struct total *total, uint32_t socket, const struct uncore_delta *delta)
 {
 	struct total_socket *sums = &total->sockets[socket];
+	uint64_t *history = history_of(total, total->runs - 1, socket);
 
 	sums->window_ns += delta->window_ns;
 	sums->skew_ns += delta->skew_ns;
-	for (uint32_t i = 0; i < delta->n_values; i++)
+	for (uint32_t i = 0; i < delta->n_values; i++) {
 		add_value(&sums->values[i], &delta->values[i], total->runs);
-	keep(total, socket, delta);
+		history[i] = delta->values[i].count;
+	}
+	for (uint32_t i = 0; i < total->n_tiers; i++) {
+		const struct uncore_delta_value value = join(&total->tiers[i], delta);
+
+		add_value(&sums->values[UNCORE_METRICS_MAX + i], &value, total->runs);
+		history[UNCORE_METRICS_MAX + i] = value.count;
+	}
 }
 
 static void add_up(struct uncore_delta *all, const struct uncore_delta *delta)
@@ -118,132 +221,53 @@ int total_add(struct total *total, const struct uncore_sample before[],
 	return 0;
 }
 
-/* --- showing --- */
-
-static uint64_t mean_of(uint64_t sum, uint32_t runs)
+/* The channels of part @number; its flags are those of the socket, which has seen all that passed.
+ */
+static void count_part(const struct parts *parts, uint32_t number, struct uncore_delta *delta,
+	const struct uncore_channel_value before[], const struct uncore_channel_value after[])
 {
-	return runs ? (sum + runs / 2) / runs : 0;
-}
+	for (uint32_t i = 0; i < delta->n_values; i++)
+		delta->values[i].count = 0;
+	for (uint32_t i = 0; i < parts->n_channels; i++) {
+		struct uncore_delta_value *value = &delta->values[parts->channel[i].metric];
 
-/* Without memory, there are no ranges, and ret->ranged says so. */
-static void show_ranges(const struct total *total, uint32_t socket, struct format_socket *ret)
-{
-	_cleanup_free_ uint64_t *counts = calloc(total->runs, sizeof *counts);
-	struct range range;
-
-	if (!counts)
-		return;
-	for (uint32_t i = 0; i < ret->n_values; i++) {
-		const uint64_t *count = total->history + (size_t)socket * UNCORE_METRICS_MAX + i;
-
-		for (uint32_t k = 0; k < total->runs; k++)
-			counts[k] = count[k * history_stride(total)];
-		range_of(counts, total->runs, &range);
-		ret->values[i].median = range.median;
-		ret->values[i].min = range.min;
-		ret->values[i].max = range.max;
+		if (parts->channel[i].part != number)
+			continue;
+		value->count += after[i].count - before[i].count;
+		value->quality |= before[i].quality | after[i].quality;
+		if (after[i].quality & UNCORE_ABSENT)
+			value->why = after[i].why;
 	}
-	ret->ranged = true;
 }
 
-static int64_t package_of(const struct uncore *handle, uint32_t socket)
+static void add_parts(
+	struct total *total, const struct readout *before, const struct readout *after)
 {
-	struct uncore_socket described = UNCORE_SOCKET_INIT;
+	for (uint32_t i = 0; i < total_n_parts(total); i++) {
+		const uint32_t socket = total->parts->part[i].socket;
+		struct uncore_delta delta = UNCORE_DELTA_INIT;
 
-	if (uncore_describe_socket(handle, socket, &described) < 0)
-		return -1;
-	return described.package;
-}
-
-void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
-	struct format_socket *ret)
-{
-	const struct total_socket *sums = &total->sockets[socket];
-	const char *name;
-
-	*ret = (struct format_socket){
-		.socket = socket,
-		.package = package_of(handle, socket),
-		.window_ns = mean_of(sums->window_ns, total->runs),
-		.skew_ns = mean_of(sums->skew_ns, total->runs),
-		.repeated = total->runs > 1,
-	};
-	for (uint32_t i = 0; (name = uncore_metric_name(handle, i)); i++) {
-		const struct total_value *value = &sums->values[i];
-
-		ret->values[ret->n_values++] = (struct format_value){
-			.name = name,
-			.unit = uncore_metric_unit(handle, i),
-			.why = uncore_why(handle, value->why),
-			.count = mean_of(value->sum, total->runs),
-			.rate = format_rate(value->sum, sums->window_ns),
-			.deviation = total->runs > 1 ? sqrt(value->squares / (total->runs - 1)) : 0,
-			.quality = value->quality,
-		};
+		/* succeeded before */
+		uncore_delta(&before->samples[socket], &after->samples[socket], &delta);
+		count_part(total->parts, i, &delta, before->channels, after->channels);
+		add_delta(total, total->n_sockets + 1 + i, &delta);
 	}
-	if (ret->repeated)
-		show_ranges(total, socket, ret);
 }
 
-/* The sockets' windows differ a little, so their rates are added. */
-static void add_rates(struct format_socket *all, const struct format_socket *socket)
+int total_add_interval(
+	struct total *total, const struct readout *before, const struct readout *after)
 {
-	for (uint32_t i = 0; i < socket->n_values; i++)
-		all->values[i].rate += socket->values[i].rate;
+	int r = total_add(total, before->samples, after->samples);
+
+	if (r == 0)
+		add_parts(total, before, after);
+	return r;
 }
 
-static void keep_bytes(struct format_socket *socket)
+void total_add_wall(struct total *total, uint64_t wall_ns)
 {
-	uint32_t n = 0;
+	const struct uncore_delta_value value = { .count = wall_ns };
 
-	for (uint32_t i = 0; i < socket->n_values; i++)
-		if (strcmp(socket->values[i].unit, "bytes") == 0)
-			socket->values[n++] = socket->values[i];
-	socket->n_values = n;
-}
-
-void total_show_all(
-	const struct total *total, const struct uncore *handle, struct format_socket *ret)
-{
-	struct format_socket socket;
-
-	total_show(total, handle, total->n_sockets, ret);
-	ret->socket = FORMAT_ALL_SOCKETS;
-	ret->package = -1;
-	for (uint32_t i = 0; i < total->n_sockets; i++) {
-		total_show(total, handle, i, &socket);
-		add_rates(ret, &socket);
-	}
-	keep_bytes(ret);
-}
-
-static uint64_t mean_window_ns(const struct total *total)
-{
-	uint64_t sum_ns = 0;
-
-	for (uint32_t i = 0; i < total->n_sockets; i++)
-		sum_ns += mean_of(total->sockets[i].window_ns, total->runs);
-	return total->n_sockets ? sum_ns / total->n_sockets : 0;
-}
-
-void total_json(struct jsonwriter *json, const struct total *total, const struct uncore *handle,
-	const struct uncore_machine *machine)
-{
-	struct format_socket socket;
-
-	format_json_origin(json, machine->platform, machine->generation);
-	jsonwriter_number(json, "window_ns", mean_window_ns(total));
-	jsonwriter_number(json, "runs", total->runs);
-	jsonwriter_array(json, "sockets");
-	for (uint32_t i = 0; total->runs && i < total->n_sockets; i++) {
-		total_show(total, handle, i, &socket);
-		format_json(json, &socket);
-	}
-	jsonwriter_close(json);
-	if (!total->runs)
-		return;
-	total_show_all(total, handle, &socket);
-	jsonwriter_object(json, "all_sockets");
-	format_json_metrics(json, &socket);
-	jsonwriter_close(json);
+	add_value(&total->sockets[total->n_sockets].values[TOTAL_WALL], &value, total->runs);
+	history_of(total, total->runs - 1, total->n_sockets)[TOTAL_WALL] = wall_ns;
 }

@@ -3,14 +3,13 @@
  * A socket has up to a hundred boxes, and only one number in their names differs. A box's kind is a
  * text: its name without that number, its CPU and its events. Boxes of the same kind share a line.
  */
-#include "client/command/info/boxes.h"
+#include "client/command/info/info.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "client/records/json.h"
 #include "common/macro.h"
 
 struct box_line {
@@ -41,7 +40,7 @@ static uint64_t number_of(const struct box_line *box)
 }
 
 /* "0xf04", then "/0x3" for a further word of the encoding that is not 0. */
-static void write_codes(FILE *out, struct json_object *event)
+static void write_codes(FILE *out, const struct json_value *event)
 {
 	static const char *const further[] = { "config1", "config2" };
 
@@ -54,38 +53,46 @@ static void write_codes(FILE *out, struct json_object *event)
 	}
 }
 
-static void write_events(FILE *out, struct json_object *events, bool with_names)
+/* Returns how many were written: those of @metric, with their names, or all if it is NULL. */
+static size_t write_events(FILE *out, const struct json_value *events, const char *metric)
 {
-	for (size_t i = 0; i < json_length(events); i++) {
-		struct json_object *event = json_object_array_get_idx(events, i);
+	size_t n = 0;
 
-		fprintf(out, "%s%s%s ", i ? ", " : "", json_flag(event, "subtract") ? "-" : "",
+	JSON_EACH (events, event) {
+		if (metric && strcmp(json_text(event, "metric", ""), metric) != 0)
+			continue;
+		fprintf(out, "%s%s%s ", n++ ? ", " : "", json_flag(event, "subtract") ? "-" : "",
 			json_text(event, "metric", "?"));
 		write_codes(out, event);
-		if (with_names)
+		if (metric)
 			fprintf(out, " (%s)", json_text(event, "via", "?"));
 	}
+	return n;
 }
 
-static int describe(struct json_object *object, bool with_names, struct box_line *ret)
+/* False: the box has no event of @metric, or there is no memory. */
+static bool describe(const struct json_value *object, const char *metric, struct box_line *ret)
 {
 	struct box_line box = { .name = json_text(object, "pmu", "?") };
 	const char *mode = json_text(object, "mode", "pinned");
-	size_t size_bytes;
+	size_t size_bytes, n;
 	FILE *out = open_memstream(&box.kind, &size_bytes);
 
 	if (!out)
-		return -1;
+		return false;
 	find_number(&box);
 	fprintf(out, "%s on CPU %" PRIu64, box.name + box.number_at + box.number_length,
 		json_number(object, "cpu"));
 	if (strcmp(mode, "pinned") != 0) /* pinned is the normal case */
 		fprintf(out, " (%s)", mode);
 	fprintf(out, ": ");
-	write_events(out, json_list(object, "events"), with_names);
+	n = write_events(out, json_list(object, "events"), metric);
 	fclose(out);
-	*ret = box;
-	return 0;
+	if (n || !metric)
+		*ret = box;
+	else
+		free(box.kind);
+	return n || !metric;
 }
 
 static bool same_kind(const struct box_line *a, const struct box_line *b)
@@ -135,30 +142,19 @@ static void print_kind(const struct box_line boxes[], size_t first, size_t n, ui
 	printf("%s\n", boxes[first].kind);
 }
 
-static void print_all(struct json_object *list, uint64_t socket, bool with_names)
+void boxes_print(const struct json_value *list, uint64_t socket, const char *metric)
 {
-	size_t n = json_length(list);
-	_cleanup_free_ struct box_line *boxes = calloc(n + 1, sizeof *boxes);
-	size_t n_described = 0;
+	_cleanup_free_ struct box_line *boxes = calloc(json_length(list) + 1, sizeof *boxes);
+	size_t n = 0;
 
-	while (boxes && n_described < n &&
-		describe(json_object_array_get_idx(list, n_described), with_names,
-			&boxes[n_described]) == 0)
-		n_described++;
-	for (size_t i = 0; i < n_described; i++)
-		print_kind(boxes, i, n_described, socket);
-	for (size_t i = 0; i < n_described; i++)
+	if (!boxes)
+		return;
+	JSON_EACH (list, box)
+		n += describe(box, metric, &boxes[n]);
+	for (size_t i = 0; i < n; i++)
+		print_kind(boxes, i, n, socket);
+	for (size_t i = 0; i < n; i++)
 		free(boxes[i].kind);
-	if (!n)
+	if (!n && !metric)
 		printf("  socket %" PRIu64 ": none\n", socket);
-}
-
-void boxes_print(struct json_object *list, uint64_t socket)
-{
-	print_all(list, socket, false);
-}
-
-void boxes_print_with_names(struct json_object *list, uint64_t socket)
-{
-	print_all(list, socket, true);
 }

@@ -2,17 +2,13 @@
 /* uncore info: what uncored says of itself, in JSON. */
 #include <errno.h>
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/info/clients.h"
-#include "client/command/info/explain.h"
-#include "client/command/info/info-options.h"
-#include "client/command/info/state-print.h"
+#include "client/command/info/info.h"
 #include "client/libuncore/uncore.h"
-#include "client/records/json.h"
+#include "common/jsonwriter.h"
 #include "common/macro.h"
 #include "common/nearest.h"
 
@@ -29,6 +25,9 @@ static int parse_options(int argc, char **argv, struct info_options *options)
 	if (options->platforms && options->clients)
 		return option_complain(
 			&info_table, "--platforms and --clients ask for two different lists");
+	if (options->quiet && (options->json || options->metric || options->platforms ||
+				      options->clients || options->verbose))
+		return option_complain(&info_table, "--quiet prints nothing, so it stands alone");
 	return option_no_argument(&info_table, argc, argv);
 }
 
@@ -39,27 +38,27 @@ static int not_understood(void)
 	return EXIT_FAILED;
 }
 
-static void say_no_metric(struct json_object *info, const char *name)
+static void say_no_metric(const struct json_value *info, const char *name)
 {
-	struct json_object *metrics = json_list(info, "metrics");
+	const struct json_value *metrics = json_list(info, "metrics");
 	struct nearest nearest;
 
 	nearest_init(&nearest, name);
-	for (size_t i = 0; i < json_length(metrics); i++)
-		nearest_try(&nearest, json_text(json_object_array_get_idx(metrics, i), "name", ""));
+	JSON_EACH (metrics, metric)
+		nearest_try(&nearest, json_text(metric, "name", ""));
 	fprintf(stderr,
-		"uncore info: platform %s does not have the metric %s%s%s. `uncore info` "
-		"lists those that it has.\n",
+		"uncore info: platform %s does not have the metric %s%s%s%s `uncore list` has "
+		"those that there are.\n",
 		json_text(info, "platform", "?"), name, nearest.name ? "; did you mean " : "",
-		nearest.name ? nearest.name : "");
+		nearest.name ? nearest.name : "", nearest.name ? "?" : ".");
 }
 
-static int print_state(struct json_object *info, const struct info_options *options)
+static int print_state(const struct json_value *info, const struct info_options *options)
 {
-	if (!json_object_is_type(info, json_type_object))
+	if (json_value_kind(info) != JSON_OBJECT)
 		return not_understood();
 	if (!options->metric) {
-		state_print(info);
+		state_print(info, options->socket_path, options->verbose);
 		return 0;
 	}
 	if (explain_metric(info, options->metric))
@@ -68,21 +67,20 @@ static int print_state(struct json_object *info, const struct info_options *opti
 	return EXIT_FAILED;
 }
 
-static int print_platforms(struct json_object *list)
+static int print_platforms(const struct json_value *list)
 {
-	if (!json_object_is_type(list, json_type_array))
+	if (json_value_kind(list) != JSON_LIST)
 		return not_understood();
 	explain_platforms(list);
 	return 0;
 }
 
-static int print_text(const char *text, const struct info_options *options)
+static int print_text(char *text, const struct info_options *options)
 {
-	struct json_object *object = json_tokener_parse(text);
-	int status = options->platforms ? print_platforms(object) : print_state(object, options);
+	_cleanup_(json_text_done) struct json_text json;
+	const struct json_value *value = json_text_parse(text, &json) < 0 ? NULL : json.values;
 
-	json_object_put(object);
-	return status;
+	return options->platforms ? print_platforms(value) : print_state(value, options);
 }
 
 /*
@@ -97,17 +95,18 @@ static bool serves_nothing(int error)
 /* Such an uncored has no other state than the reason. */
 static void print_reason(int error, const char *reason, bool json)
 {
-	struct json_object *object;
+	_cleanup_(jsonwriter_done) struct jsonwriter writer = { .out = NULL };
 
 	if (!json) {
 		printf("uncored is there, but serves nothing.\n%s\n", reason);
 		return;
 	}
-	object = json_object_new_object();
-	json_object_object_add(object, "error", json_object_new_int(error));
-	json_object_object_add(object, "reason", json_object_new_string(reason));
-	printf("%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(object);
+	jsonwriter_init(&writer, false);
+	jsonwriter_object(&writer, NULL);
+	jsonwriter_signed(&writer, "error", error);
+	jsonwriter_text(&writer, "reason", reason);
+	jsonwriter_close(&writer);
+	jsonwriter_print(&writer, stdout);
 }
 
 int command_info(int argc, char **argv)
@@ -122,6 +121,10 @@ int command_info(int argc, char **argv)
 		return clients_show(options.socket_path, options.json);
 	r = options.platforms ? uncore_platforms(options.socket_path, &text)
 			      : uncore_info(options.socket_path, &text);
+	if (serves_nothing(r) && options.quiet) {
+		fprintf(stderr, "uncore info: %s\n", uncore_error_text());
+		return EXIT_SERVES_NOTHING;
+	}
 	if (serves_nothing(r)) {
 		print_reason(r, uncore_error_text(), options.json);
 		return 0;
@@ -130,6 +133,8 @@ int command_info(int argc, char **argv)
 		fprintf(stderr, "uncore info: %s\n", uncore_error_text());
 		return EXIT_FAILED;
 	}
+	if (options.quiet)
+		return 0;
 	if (!options.json)
 		return print_text(text, &options);
 	printf("%s\n", text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/frame/command.h"
-#include "client/command/info/info-options.h"
+#include "client/command/info/info.h"
 
 static const struct option_row rows[] = {
 	{ "none", 0, OPTION_FLAG, NULL, "the node runs nobody's job",
@@ -18,6 +18,5 @@ const struct option_table owner_table = {
 		 "change it; a batch system does so before and after each job.",
 	.exits = "0; 1 if this machine does not have USER, or uncored cannot be reached or "
 		 "refuses; 2 for a wrong option.",
-	.needs = "json-c",
 	OPTION_ROWS(rows),
 };

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uncore owner: before and after each job, the batch system says which user has the node. */
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
-#include "client/command/info/info-options.h"
+#include "client/command/info/info.h"
 #include "client/libuncore/uncore.h"
-#include "client/records/json.h"
 #include "common/macro.h"
 
 /* Returns -1 to go on, or the exit status. */
@@ -38,10 +36,8 @@ static int change(const struct owner_options *options)
 {
 	uint32_t uid = UNCORE_NO_OWNER;
 
-	if (options->user && user_find(options->user, &uid) < 0) {
-		fprintf(stderr, "uncore owner: this machine has no user %s.\n", options->user);
+	if (options->user && !user_take(owner_table.command, options->user, &uid))
 		return EXIT_FAILED;
-	}
 	return uncore_set_owner(options->socket_path, uid) < 0 ? fail() : 0;
 }
 
@@ -52,18 +48,17 @@ static void print_owner(uint32_t uid)
 
 static int show(const struct owner_options *options)
 {
-	_cleanup_free_ char *text = NULL;
-	struct json_object *info, *policy;
+	_cleanup_(json_document_done) struct json_document document;
+	const struct json_value *policy;
+	char *text = NULL;
 
 	if (uncore_info(options->socket_path, &text) < 0)
 		return fail();
-	info = json_tokener_parse(text);
-	policy = json_member(info, "policy");
+	policy = json_member(json_document_take(&document, text), "policy");
 	if (json_has(policy, "owner"))
-		print_owner((uint32_t)json_object_get_int64(json_member(policy, "owner")));
+		print_owner((uint32_t)json_number(policy, "owner"));
 	else
 		printf("none\n");
-	json_object_put(info);
 	return 0;
 }
 

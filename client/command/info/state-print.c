@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/info/state-print.h"
+#include "client/command/info/info.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "client/command/frame/validated.h"
-#include "client/command/info/boxes.h"
-#include "client/command/info/limits.h"
-#include "client/command/info/quality.h"
-#include "client/records/json.h"
+#include "common/macro.h"
+#include "common/text.h"
+
+/* Prints what a socket or a metric has to say, from column 4 on. */
+static void print_folded(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void print_folded(const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	fputs("    ", stdout);
+	text_fold(stdout, text, 4, 6);
+}
 
 /* --- parts of the report --- */
 
@@ -21,28 +35,41 @@ static void print_duration(uint64_t ns)
 		s / 60 % 60, s % 60);
 }
 
-static void print_head(struct json_object *info)
+static void print_head(const struct json_value *info)
 {
-	const char *title = json_text(info, "title", "");
+	char text[256];
 
-	printf("uncored %s, platform %s", json_text(info, "version", "?"),
-		json_text(info, "platform", "?"));
-	printf(*title ? " (%s)\n" : "\n", title);
+	snprintf(text, sizeof text, "uncored %s, platform %s%s%s%s",
+		json_text(info, "version", "?"), json_text(info, "platform", "?"),
+		json_has(info, "title") ? " (" : "", json_text(info, "title", ""),
+		json_has(info, "title") ? ")" : "");
+	text_fold(stdout, text, 0, 2);
 	quality_print_warnings(info);
 	if (json_has(info, "refused_configuration"))
 		printf("  THE CONFIGURATION FILE IS REFUSED, so the one as it was before holds: "
 		       "%s\n",
 			json_text(info, "refused_configuration", ""));
-	printf("  generation %s, up ", json_text(info, "generation", "?"));
-	print_duration(json_number(info, "uptime_ns"));
-	printf("\n");
 }
 
-static void print_socket(struct json_object *socket)
+/* Older daemons do not say it. */
+static void print_method(const struct json_value *method)
+{
+	if (!strcmp(json_text(method, "name", ""), "bpf"))
+		print_folded("%" PRIu64
+			     " boxes are read by a program in the kernel (bpf), in calls of "
+			     "%.1f us at most",
+			json_number(method, "by_program"),
+			(double)json_number(method, "longest_call_ns") / 1e3);
+	else if (json_has(method, "name"))
+		print_folded("each box takes a read(2), which is slower and as exact: %s",
+			json_text(method, "why", "?"));
+}
+
+static void print_socket(const struct json_value *socket)
 {
 	printf("  socket %" PRIu64 ": package %" PRIu64, json_number(socket, "socket"),
 		json_number(socket, "package"));
-	if (json_object_get_int64(json_member(socket, "cpu")) < 0) {
+	if (*json_text(socket, "cpu", "") == '-') {
 		printf(", without counters\n");
 		return;
 	}
@@ -50,23 +77,21 @@ static void print_socket(struct json_object *socket)
 		json_flag(socket, "realtime")
 			? "with real-time priority"
 			: "without real-time priority: on a busy machine reads take longer");
-	printf("    %" PRIu64 " sweeps, the last took %.1f us; %.3f s of CPU time in all\n",
+	printf("    sweeps: %" PRIu64 ", the last took %.1f us; %.3f s of CPU time in all\n",
 		json_number(socket, "sweeps"), (double)json_number(socket, "last_sweep_ns") / 1e3,
 		(double)json_number(socket, "cpu_ns") / 1e9);
-	printf("    %" PRIu64 " clients; held back by budget or intervals %" PRIu64 " times\n",
+	print_method(json_member(socket, "method"));
+	printf("    clients: %" PRIu64 "; held back by budget or intervals: %" PRIu64 "\n",
 		json_number(socket, "clients"), json_number(socket, "throttled"));
 }
 
-static void print_boxes(struct json_object *sockets)
+static void print_boxes(const struct json_value *sockets)
 {
-	for (size_t i = 0; i < json_length(sockets); i++) {
-		struct json_object *socket = json_object_array_get_idx(sockets, i);
-
-		boxes_print(json_list(socket, "boxes"), json_number(socket, "socket"));
-	}
+	JSON_EACH (sockets, socket)
+		boxes_print(json_list(socket, "boxes"), json_number(socket, "socket"), NULL);
 }
 
-static void print_missing(struct json_object *entry)
+static void print_missing(const struct json_value *entry)
 {
 	const char *metric = json_text(entry, "metric", "");
 
@@ -74,65 +99,60 @@ static void print_missing(struct json_object *entry)
 		json_text(entry, "why", "for an unknown reason"));
 }
 
-/* How the counters of the metric's check compare, if it has one. */
-static void format_check(struct json_object *socket, char *buffer, size_t size_bytes)
+static void print_metrics(const struct json_value *metrics)
 {
-	double ratio = json_object_get_double(json_member(socket, "check_ratio"));
+	const int width = json_width(metrics, "name", 12);
 
-	*buffer = '\0';
-	if (json_has(socket, "taken_from"))
-		snprintf(buffer, size_bytes, ", counted by %s in its place",
-			json_text(socket, "taken_from", ""));
-	else if (json_has(socket, "check_ratio"))
-		snprintf(buffer, size_bytes, ", %.3f times what its check counts%s", ratio,
-			ratio < 0.9 || ratio > 1.1 ? ": THE TWO DISAGREE" : "");
-}
+	if (json_length(metrics))
+		printf("\nMetrics\n");
+	JSON_EACH (metrics, metric) {
+		const char *source = json_text(metric, "source", "");
+		char text[QUALITY_METRIC_MAX];
 
-static void format_quality(struct json_object *socket, char *buffer, size_t size_bytes)
-{
-	size_t used = quality_format(socket, buffer, size_bytes);
-
-	format_check(socket, buffer + used, size_bytes - used);
-}
-
-/* One line if all sockets agree, else one for each. */
-static void print_qualities(struct json_object *sockets)
-{
-	char first[QUALITY_TEXT_MAX] = "", text[QUALITY_TEXT_MAX];
-	bool agree = true;
-
-	for (size_t i = 0; i < json_length(sockets); i++) {
-		format_quality(json_object_array_get_idx(sockets, i), text, sizeof text);
-		if (i == 0)
-			strcpy(first, text);
-		agree &= !strcmp(first, text);
-	}
-	if (agree) {
-		printf("%s\n", first);
-		return;
-	}
-	printf("\n");
-	for (size_t i = 0; i < json_length(sockets); i++) {
-		struct json_object *socket = json_object_array_get_idx(sockets, i);
-
-		format_quality(socket, text, sizeof text);
-		printf("    socket %" PRIu64 ": %s\n", json_number(socket, "socket"), text);
+		quality_describe(metric, false, text);
+		printf("  %-*s %-6s %s\n", width, json_text(metric, "name", "?"),
+			json_text(metric, "unit", "?"), text);
+		if (*source)
+			print_folded("source: %s (confidence: %s)", source,
+				json_text(metric, "confidence", "?"));
 	}
 }
 
-static void print_metric(struct json_object *metric)
+/* The rules in words, then each key. */
+static void print_limits(const struct json_value *policy)
 {
-	const char *source = json_text(metric, "source", "");
+	static const struct {
+		const char *key;
+		const char *text;
+	} lines[] = {
+		{ "socket", "where clients connect" },
+		{ "mode", "permissions of that socket" },
+		{ "group", "only its members may connect" },
+		{ "users", "only these users may connect" },
+		{ "owner", "uid whose job this node runs, see `uncore owner`" },
+		{ "min_interval_ms", "between two sweeps of a socket at least" },
+		{ "min_interval_per_user_ms", "... that the reads of one user cause" },
+		{ "quantum", "bytes that values are rounded down to" },
+		{ "quantum_energy", "nJ that energy is rounded down to" },
+		{ "max_clients", "connections at most" },
+		{ "max_clients_per_user", "... of one user" },
+		{ "requests_per_second", "of one connection, before it must wait" },
+		{ "budget_percent", "of one CPU for the sweeps of a socket" },
+		{ "burst_ms", "of sweep time that may be saved up" },
+	};
 
-	printf("  %-12s %-6s ", json_text(metric, "name", "?"), json_text(metric, "unit", "?"));
-	print_qualities(json_list(metric, "sockets"));
-	if (*source)
-		printf("    source: %s (confidence: %s)\n", source,
-			json_text(metric, "confidence", "?"));
+	if (json_has(policy, "words")) {
+		fputs("  ", stdout);
+		text_fold(stdout, json_text(policy, "words", ""), 2, 4);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (*json_text(policy, lines[i].key, ""))
+			printf("  %-24s %-6s %s\n", lines[i].key,
+				json_text(policy, lines[i].key, ""), lines[i].text);
 }
 
 /* Prints whether a restart will keep the counts, and whether the last one did. */
-static void print_continuity(struct json_object *info)
+static void print_continuity(const struct json_value *info)
 {
 	if (!json_has(info, "kept"))
 		return;
@@ -143,7 +163,7 @@ static void print_continuity(struct json_object *info)
 		json_flag(info, "resumed") ? ", and continue those of the uncored before" : "");
 }
 
-static void print_teams(struct json_object *teams)
+static void print_teams(const struct json_value *teams)
 {
 	if (json_number(teams, "kept"))
 		printf("  %" PRIu64 " tables of teams are kept, %" PRIu64
@@ -151,61 +171,51 @@ static void print_teams(struct json_object *teams)
 			json_number(teams, "kept"), json_number(teams, "alive"));
 }
 
-static void print_service(struct json_object *info)
+static void print_service(const struct json_value *info)
 {
-	struct json_object *by_rule = json_member(info, "refusals");
+	const struct json_value *by_rule = json_member(info, "refusals");
 
-	printf("\nState\n");
+	printf("\nState\n  generation %s, up ", json_text(info, "generation", "?"));
+	print_duration(json_number(info, "uptime_ns"));
+	printf("\n");
 	print_continuity(info);
-	printf("  %" PRIu64 " clients (this one included), %" PRIu64
-	       " requests or connections refused\n",
+	printf("  clients: %" PRIu64 " (this one included); refused requests and connections: "
+	       "%" PRIu64 "\n",
 		json_number(info, "clients"), json_number(info, "refused"));
 	print_teams(json_member(info, "teams"));
-	if (!json_object_is_type(by_rule, json_type_object))
-		return;
-	json_object_object_foreach(by_rule, rule, n)
-	{
-		if (json_object_get_uint64(n))
-			printf("    %s: %" PRIu64 "\n", rule, json_object_get_uint64(n));
-	}
-}
-
-static void print_warning(struct json_object *warning)
-{
-	printf("  %s\n", json_object_get_string(warning));
+	JSON_EACH (by_rule, rule)
+		if (json_count(rule + 1))
+			printf("    %s: %" PRIu64 "\n", rule->at, json_count(rule + 1));
 }
 
 /* Prints a heading and its entries; nothing if there are none. */
-static void print_list(const char *heading, struct json_object *list,
-	void (*print_entry)(struct json_object *entry))
+static void print_list(const char *heading, const struct json_value *list,
+	void (*print_entry)(const struct json_value *entry))
 {
 	if (json_length(list))
 		printf("\n%s\n", heading);
-	for (size_t i = 0; i < json_length(list); i++)
-		print_entry(json_object_array_get_idx(list, i));
+	JSON_EACH (list, entry)
+		print_entry(entry);
 }
 
-static void print_validated(struct json_object *info)
+void state_print(const struct json_value *info, const char *socket_path, bool verbose)
 {
-	struct json_object *report = validated_read(json_text(info, "platform", ""));
-
-	validated_print(report);
-	validated_free(report);
-}
-
-void state_print(struct json_object *info)
-{
-	struct json_object *sockets = json_list(info, "sockets");
+	const struct json_value *sockets = json_list(info, "sockets");
 
 	print_head(info);
+	summary_print(info, socket_path);
+	if (!verbose) {
+		printf("\n`uncore info -v` says more; `uncore stat -- ./app` counts what ./app "
+		       "moves.\n");
+		return;
+	}
 	print_list("Sockets", sockets, print_socket);
 	printf("\nCounters found\n");
 	print_boxes(sockets);
 	print_list("Not found", json_list(info, "missing"), print_missing);
-	print_list("Metrics", json_list(info, "metrics"), print_metric);
-	print_validated(info);
+	print_metrics(json_list(info, "metrics"));
+	validated_print(json_text(info, "platform", ""));
 	printf("\nPolicy and limits\n");
-	limits_print(json_member(info, "policy"));
+	print_limits(json_member(info, "policy"));
 	print_service(info);
-	print_list("Warnings", json_list(info, "warnings"), print_warning);
 }

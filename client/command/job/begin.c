@@ -4,11 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/command/job/job-owner.h"
 #include "client/command/job/job.h"
-#include "client/command/job/record/job-json.h"
-#include "client/command/job/record/job-reading.h"
-#include "client/command/job/record/job-time.h"
+#include "client/command/job/record/view.h"
 #include "client/command/job/waiting.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -20,15 +17,13 @@ enum { IS_OPEN_ALREADY = 1 };
 static int end_incomplete(struct folder *folder, struct run *run)
 {
 	_cleanup_free_ char *text = NULL;
-	struct job_view view;
-	int r;
+	int r = job_json_incomplete(
+		run, "The job was begun again before it was ended.", NULL, &text);
 
-	job_view_init_incomplete(&view, run, "The job was begun again before it was ended.");
-	r = job_json(&view, &text);
 	if (r == 0)
 		r = run_end(run, text);
 	if (r == 0)
-		counts_close(&folder->counts, &run->head.packages);
+		counts_note(&folder->counts, COUNTS_CLOSE, &run->head.packages);
 	return r;
 }
 
@@ -39,7 +34,7 @@ static int put_aside(struct folder *folder, const char *id, struct run *run)
 	int r = 0;
 
 	if (run->fd < 0) {
-		counts_close(&folder->counts, &(struct packages){ .n = 0 });
+		counts_note(&folder->counts, COUNTS_CLOSE, &(struct packages){ .n = 0 });
 		r = job_make_ended(folder, &(struct job_wish){ .id = id },
 			"Another release of uncore began this job, and it was begun again before "
 			"it was ended.",
@@ -58,18 +53,16 @@ static int put_aside(struct folder *folder, const char *id, struct run *run)
 static int put_in_place(struct folder *folder, const struct job_wish *wish,
 	const struct run_head *head, struct run *ret)
 {
-	struct run run = { .fd = -1 };
+	_cleanup_(run_close) struct run run = { .fd = -1 };
 	int r = run_create(folder->fd, FOLDER_NEW, head, &run);
 
 	if (r == 0 && renameat(folder->fd, FOLDER_NEW, folder->fd, wish->id) < 0)
 		r = -errno;
-	if (r < 0) {
-		run_close(&run);
+	if (r < 0)
 		return r;
-	}
-	counts_open(&folder->counts, &wish->packages);
+	counts_note(&folder->counts, COUNTS_OPEN, &wish->packages);
 	folder->counts.n_runs++;
-	*ret = run;
+	*ret = run_take(&run);
 	return folder_end_change(folder);
 }
 
@@ -77,7 +70,7 @@ static int announce(
 	struct folder *folder, const struct job_wish *wish, struct run_head *head, struct run *ret)
 {
 	_cleanup_(run_close) struct run before = { .fd = -1 };
-	int found = run_open(folder->fd, wish->id, &before), r;
+	int found = run_open(folder->fd, wish->id, O_RDWR, &before), r;
 
 	if (found < 0 && found != -ENOENT && found != -EBADMSG)
 		return found;
@@ -90,7 +83,7 @@ static int announce(
 	}
 	if (folder->counts.n_runs >= FOLDER_RUNS_MAX)
 		return -EDQUOT;
-	counts_note_begin(&folder->counts, &wish->packages);
+	counts_note(&folder->counts, COUNTS_BEGIN, &wish->packages);
 	r = folder_begin_change(folder);
 	if (r == 0 && found != -ENOENT)
 		r = put_aside(folder, wish->id, &before);
@@ -152,21 +145,14 @@ static int take_reading(
 	struct run *run, const struct job_wish *wish, struct job_said *said, bool *ret_reached)
 {
 	const uint64_t deadline_ns = run->head.begun_ns + JOB_PATIENCE_NS;
-	struct job_reading reading;
+	_cleanup_(job_reading_done) struct job_reading reading;
 	int r;
 
-	job_reading_take(
-		&(struct job_reading_wish){
-			.socket_path = wish->socket_path,
-			.deadline_ns = deadline_ns,
-			.use = READER_GAUGE,
-		},
-		&reading);
+	job_reading_take(wish->socket_path, READER_GAUGE, deadline_ns, &reading);
 	r = keep_reading(run, &reading);
 	if (run->head.state == RUN_FAILED)
 		snprintf(said->remark, sizeof said->remark, "%.*s", RUN_WHY_MAX - 1, run->head.why);
 	*ret_reached = reading.is_reached;
-	job_reading_done(&reading);
 	return r;
 }
 
@@ -175,7 +161,7 @@ static int begin(const struct job_wish *wish, struct folder *folder, struct job_
 	struct run_head head = {
 		.state = RUN_BEGINNING,
 		.uid = wish->uid,
-		.begun_real_ns = job_time_now_ns(),
+		.begun_real_ns = (int64_t)clock_wall_ns(),
 		.begun_ns = clock_now_ns(),
 		.packages = wish->packages,
 	};

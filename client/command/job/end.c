@@ -4,11 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/command/job/job-owner.h"
 #include "client/command/job/job.h"
-#include "client/command/job/record/job-json.h"
-#include "client/command/job/record/job-reading.h"
-#include "client/command/job/record/job-time.h"
+#include "client/command/job/record/view.h"
 #include "client/command/job/waiting.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -22,6 +19,7 @@ static const uint64_t PATIENCE_NS = JOB_PATIENCE_NS + JOB_PATIENCE_NS / 2;
 
 struct ending {
 	const struct job_wish *wish;
+	struct folder *folder;
 	struct waiting *waiting;
 	uint32_t n_ended; /* ended runs that wait, before this run ends */
 	struct job_end end;
@@ -29,13 +27,13 @@ struct ending {
 	struct job_said *said;
 };
 
-static int end_run(const struct ending *ending, struct folder *folder, struct run *run)
+static int end_run(const struct ending *ending, struct run *run)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_(job_view_done) struct job_view view;
 	int r;
 
-	job_view_init(&view, run, &ending->reading, &folder->counts);
+	job_view_init(&view, run, &ending->reading, &ending->folder->counts);
 	view.end = ending->end;
 	if (*view.why)
 		snprintf(ending->said->remark, sizeof ending->said->remark, "%.*s", RUN_WHY_MAX - 1,
@@ -43,44 +41,40 @@ static int end_run(const struct ending *ending, struct folder *folder, struct ru
 	strcpy(run->head.to, ending->wish->to ? ending->wish->to : "");
 	r = job_json(&view, &text);
 	if (r == 0)
-		r = folder_begin_change(folder);
+		r = folder_begin_change(ending->folder);
 	if (r == 0)
 		r = run_end(run, text);
 	if (r < 0)
 		return r;
-	counts_close(&folder->counts, &run->head.packages);
-	folder->counts.n_ended++;
-	return folder_end_change(folder);
+	counts_note(&ending->folder->counts, COUNTS_CLOSE, &run->head.packages);
+	ending->folder->counts.n_ended++;
+	return folder_end_change(ending->folder);
 }
 
 /* Was the last run of the ID written? Then this end may repeat an end that was killed. */
 static int find_written(const struct folder *folder, const char *id, struct run *ret)
 {
-	struct folder_names aside;
-	int r = 0;
+	_cleanup_(folder_names_done) struct folder_names aside = { .n = 0 };
+	int r = folder->counts.n_aside ? folder_list(folder, FOLDER_ASIDE, &aside) : 0;
 
-	if (folder->counts.n_aside) {
-		r = folder_list(folder, id, &aside);
-		if (r == 0 && aside.n)
+	for (size_t i = 0; i < aside.n; i++)
+		if (folder_is_aside(aside.all[i]->d_name, id))
 			r = -ENOENT;
-		folder_names_done(&aside);
-	}
 	return r < 0 ? r : folder_open_written(folder, id, ret);
 }
 
-static int end_without_begin(
-	const struct ending *ending, struct folder *folder, const char *why, struct run *ret)
+static int end_without_begin(const struct ending *ending, const char *why, struct run *ret)
 {
-	int r = folder_begin_change(folder);
+	int r = folder_begin_change(ending->folder);
 
 	if (r == 0)
-		r = job_make_ended(folder, ending->wish, why, ret);
+		r = job_make_ended(ending->folder, ending->wish, why, ret);
 	if (r < 0)
 		return r;
 	snprintf(ending->said->remark, sizeof ending->said->remark, "%s", why);
-	folder->counts.n_runs++;
-	folder->counts.n_ended++;
-	return folder_end_change(folder);
+	ending->folder->counts.n_runs++;
+	ending->folder->counts.n_ended++;
+	return folder_end_change(ending->folder);
 }
 
 /* Without a key, the run may be any run. */
@@ -90,55 +84,55 @@ static bool is_another(const struct job_wish *wish, const struct run *run)
 }
 
 /* For an ID without a run that is open or waits. */
-static int decide_without(const struct ending *ending, struct folder *folder, struct run *ret)
+static int decide_without(const struct ending *ending, struct run *ret)
 {
-	int r = find_written(folder, ending->wish->id, ret);
+	int r = find_written(ending->folder, ending->wish->id, ret);
 
 	if (r == 0 && !is_another(ending->wish, ret))
 		return run_lock(ret);
 	if (r < 0 && r != -ENOENT && r != -EBADMSG)
 		return r;
 	run_close(ret);
-	return end_without_begin(ending, folder,
+	return end_without_begin(ending,
 		"There is no begin of this job on this host: it was not called, or failed, or was "
 		"killed, or the host was booted since.",
 		ret);
 }
 
 /* 0: the run has ended, and is locked. IS_ANOTHER_RUN: the open run is another, and stays open. */
-static int decide(const struct ending *ending, struct folder *folder, struct run *ret)
+static int decide(const struct ending *ending, struct run *ret)
 {
-	int r = run_open(folder->fd, ending->wish->id, ret);
+	int r = run_open(ending->folder->fd, ending->wish->id, O_RDWR, ret);
 
 	if (r == -EBADMSG) {
-		r = end_without_begin(
-			ending, folder, "Another release of uncore began this job.", ret);
-		return r < 0 ? r : folder_begin_change(folder); /* makes the next lock count anew */
+		r = end_without_begin(ending, "Another release of uncore began this job.", ret);
+		/* A change that does not end makes the next lock count anew. */
+		return r < 0 ? r : folder_begin_change(ending->folder);
 	}
 	if (r == -ENOENT)
-		return decide_without(ending, folder, ret);
+		return decide_without(ending, ret);
 	if (r == 0 && run_is_open(ret) && is_another(ending->wish, ret))
 		return IS_ANOTHER_RUN;
 	if (r == 0)
 		r = run_lock(ret);
 	if (r == 0 && run_is_open(ret))
-		r = end_run(ending, folder, ret);
+		r = end_run(ending, ret);
 	return r;
 }
 
-static int decide_in(struct ending *ending, struct folder *folder, struct run *ret)
+static int decide_in(struct ending *ending, struct run *ret)
 {
 	const uint64_t deadline_ns = clock_deadline_ns(PATIENCE_NS);
 	int r;
 
 	do {
 		run_close(ret);
-		r = folder_lock(folder, deadline_ns);
+		r = folder_lock(ending->folder, deadline_ns);
 		if (r < 0)
 			return r;
-		ending->n_ended = folder->counts.n_ended;
-		r = decide(ending, folder, ret);
-		folder_unlock(folder);
+		ending->n_ended = ending->folder->counts.n_ended;
+		r = decide(ending, ret);
+		folder_unlock(ending->folder);
 	} while (job_may_retry(r, deadline_ns));
 	return r;
 }
@@ -170,7 +164,7 @@ static int write_file(
 	if (*run->head.to)
 		r = waiting_write(ending->waiting, run, text, ending->said->file);
 	if (r < 0) {
-		kept = waiting_keep(ending->waiting, run, text);
+		kept = spool_put(&ending->waiting->spool, run, text);
 		say_refused(ending, run->head.to, kept);
 	}
 	*ret_is_safe = kept == 0;
@@ -193,13 +187,13 @@ static int print(const struct ending *ending, const char *text)
 	return r;
 }
 
-static int note_written(const struct ending *ending, struct folder *folder, const struct run *run)
+static int note_written(const struct ending *ending, const struct run *run)
 {
-	int r = folder_lock(folder, clock_deadline_ns(JOB_PATIENCE_NS));
+	int r = folder_lock(ending->folder, clock_deadline_ns(JOB_PATIENCE_NS));
 
 	if (r == 0) {
-		r = folder_note_written(folder, run);
-		folder_unlock(folder);
+		r = folder_note_written(ending->folder, run);
+		folder_unlock(ending->folder);
 	}
 	return r < 0 ? job_say_folder(ending->wish, r, ending->said) : 0;
 }
@@ -216,7 +210,7 @@ static int send_to(const struct ending *ending, struct run *run)
 }
 
 /* A record that is not noted as written is written again by the next end, with the same content. */
-static int write_and_note(const struct ending *ending, struct folder *folder, struct run *run)
+static int write_and_note(const struct ending *ending, struct run *run)
 {
 	_cleanup_free_ char *text = NULL;
 	bool is_safe = false;
@@ -231,41 +225,41 @@ static int write_and_note(const struct ending *ending, struct folder *folder, st
 	if (r == 0)
 		r = printed;
 	if (is_safe && printed == 0) {
-		int noted = note_written(ending, folder, run);
+		int noted = note_written(ending, run);
 
 		return r < 0 ? r : noted;
 	}
 	return r;
 }
 
-static int write_aside(const struct ending *ending, struct folder *folder, const char *name)
+static int write_aside(const struct ending *ending, const char *name)
 {
 	_cleanup_(run_close) struct run run = { .fd = -1 };
-	int r = run_open(folder->fd, name, &run);
+	int r = run_open(ending->folder->fd, name, O_RDWR, &run);
 
 	if (r == 0)
 		r = run_lock(&run);
 	/* Another end has written it, or is about to, or another release made it. */
 	if (r == -ENOENT || r == -EWOULDBLOCK || r == -EBADMSG)
 		return 0;
-	return r < 0 ? job_say_folder(ending->wish, r, ending->said)
-		     : write_and_note(ending, folder, &run);
+	return r < 0 ? job_say_folder(ending->wish, r, ending->said) : write_and_note(ending, &run);
 }
 
 /* A record that cannot be written does not keep back the others. */
-static int write_all_aside(const struct ending *ending, struct folder *folder)
+static int write_all_aside(const struct ending *ending)
 {
-	struct folder_names names;
-	int r = folder_list(folder, ending->wish->id, &names);
+	_cleanup_(folder_names_done) struct folder_names names;
+	int r = folder_list(ending->folder, FOLDER_ASIDE, &names);
 
 	if (r < 0)
 		return job_say_folder(ending->wish, r, ending->said);
 	for (size_t i = 0; i < names.n; i++) {
-		int written = write_aside(ending, folder, names.names[i]);
+		const char *name = names.all[i]->d_name;
+		int written =
+			folder_is_aside(name, ending->wish->id) ? write_aside(ending, name) : 0;
 
 		r = r < 0 ? r : written;
 	}
-	folder_names_done(&names);
 	return r;
 }
 
@@ -294,48 +288,41 @@ static int end_without_room(const struct ending *ending)
 /* --- all steps --- */
 
 /* @decided: what decide_in() returned. */
-static int write_own(
-	const struct ending *ending, struct folder *folder, struct run *run, int decided)
+static int write_own(const struct ending *ending, struct run *run, int decided)
 {
 	if (decided == -ENOSPC)
 		return end_without_room(ending);
 	if (decided != IS_ANOTHER_RUN)
-		return write_and_note(ending, folder, run);
+		return write_and_note(ending, run);
 	snprintf(ending->said->remark, sizeof ending->said->remark,
 		"Job %s is open with another run, which stays open.", run->head.id);
 	return 0;
 }
 
-static int write_all(
-	const struct ending *ending, struct folder *folder, struct run *run, int decided)
+static int write_all(const struct ending *ending, struct run *run, int decided)
 {
 	int aside = 0, own;
 
 	if (ending->n_ended)
-		waiting_try_folder(ending->waiting, folder);
+		waiting_try_folder(ending->waiting, ending->folder);
 	waiting_try_spool(ending->waiting, ending->wish->id);
 	if (decided < 0 && decided != -ENOSPC)
 		return job_say_folder(ending->wish, decided, ending->said);
-	if (folder->counts.n_aside)
-		aside = write_all_aside(ending, folder);
-	own = write_own(ending, folder, run, decided);
+	if (ending->folder->counts.n_aside)
+		aside = write_all_aside(ending);
+	own = write_own(ending, run, decided);
 	return aside < 0 ? aside : own;
 }
 
-static int decide_by_reading(struct ending *ending, struct folder *folder, struct run *ret)
+static int decide_by_reading(struct ending *ending, struct run *ret)
 {
 	int r;
 
-	job_reading_take(
-		&(struct job_reading_wish){
-			.socket_path = ending->wish->socket_path,
-			.use = READER_DIFFERENCE,
-			.deadline_ns = ending->end.ns + JOB_PATIENCE_NS,
-		},
-		&ending->reading);
-	r = decide_in(ending, folder, ret);
+	job_reading_take(ending->wish->socket_path, READER_DIFFERENCE,
+		ending->end.ns + JOB_PATIENCE_NS, &ending->reading);
+	r = decide_in(ending, ret);
 	if (r >= 0 && ending->reading.is_reached)
-		job_owner_follow(folder, ending->wish->socket_path, ending->said);
+		job_owner_follow(ending->folder, ending->wish->socket_path, ending->said);
 	job_reading_done(&ending->reading);
 	return r;
 }
@@ -343,19 +330,22 @@ static int decide_by_reading(struct ending *ending, struct folder *folder, struc
 int job_end(const struct job_wish *wish, struct job_said *ret_said)
 {
 	_cleanup_(waiting_done) struct waiting waiting;
+	_cleanup_(folder_close) struct folder folder;
 	struct ending ending = {
 		.wish = wish,
+		.folder = &folder,
 		.waiting = &waiting,
-		.end = { .real_ns = job_time_now_ns(), .ns = clock_now_ns(), .exit = wish->exit },
+		.end = { .real_ns = (int64_t)clock_wall_ns(),
+			.ns = clock_now_ns(),
+			.exit = wish->exit },
 		.said = ret_said,
 	};
-	_cleanup_(folder_close) struct folder folder;
 	_cleanup_(run_close) struct run run = { .fd = -1 };
 	int r = folder_open(wish->folder_path, &folder);
 
 	*ret_said = (struct job_said){ .error = "" };
 	if (r == 0)
-		r = decide_by_reading(&ending, &folder, &run);
+		r = decide_by_reading(&ending, &run);
 	waiting_init(&waiting, wish->spool_path);
-	return write_all(&ending, &folder, &run, r);
+	return write_all(&ending, &run, r);
 }

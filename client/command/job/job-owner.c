@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/job/job-owner.h"
+#include "client/command/job/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/jobstore/lock.h"
 #include "client/records/json.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -21,45 +20,37 @@ static const char LOCK[] = "..owner";
 /* Also false if uncored does not answer, since then it cannot be told anything either. */
 static bool is_asked_for(const char *socket_path)
 {
-	_cleanup_free_ char *text = NULL;
-	struct json_object *info;
-	bool owner_only;
+	_cleanup_(json_document_done) struct json_document info = { .text = NULL };
+	char *text;
 
-	if (uncore_info(socket_path, &text) < 0)
-		return false;
-	info = json_tokener_parse(text);
-	owner_only = json_flag(json_member(info, "policy"), "owner_only");
-	json_object_put(info);
-	return owner_only;
+	return uncore_info(socket_path, &text) == 0 &&
+	       json_flag(json_member(json_document_take(&info, text), "policy"), "owner_only");
 }
 
 /* -1: the run has ended. UNCORE_NO_OWNER: it cannot be read, so it may be anybody's. */
 static int64_t uid_of(const struct folder *folder, const char *name)
 {
-	struct run run = { .fd = -1 };
-	int r = run_look(folder->fd, name, &run);
-	int64_t uid = r < 0 ? UNCORE_NO_OWNER : run.head.uid;
+	_cleanup_(run_close) struct run run = { .fd = -1 };
+	int r = run_open(folder->fd, name, O_RDONLY, &run);
 
 	if (r == -ENOENT || (r == 0 && !run_is_open(&run)))
-		uid = -1;
-	run_close(&run);
-	return uid;
+		return -1;
+	return r < 0 ? UNCORE_NO_OWNER : run.head.uid;
 }
 
 static uint32_t owner_of(const struct folder *folder)
 {
-	struct folder_names names;
+	_cleanup_(folder_names_done) struct folder_names names;
 	int64_t owner = -1;
 
-	if (folder_list(folder, NULL, &names) < 0)
+	if (folder_list(folder, FOLDER_ID, &names) < 0)
 		return UNCORE_NO_OWNER;
 	for (size_t i = 0; i < names.n && owner != UNCORE_NO_OWNER; i++) {
-		int64_t uid = uid_of(folder, names.names[i]);
+		int64_t uid = uid_of(folder, names.all[i]->d_name);
 
 		if (uid >= 0)
 			owner = owner < 0 || owner == uid ? uid : UNCORE_NO_OWNER;
 	}
-	folder_names_done(&names);
 	return owner < 0 ? UNCORE_NO_OWNER : (uint32_t)owner;
 }
 
@@ -67,7 +58,7 @@ static int lock(const struct folder *folder, int *ret_fd)
 {
 	_cleanup_close_ int fd =
 		openat(folder->fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int r = fd < 0 ? -errno : lock_until(fd, clock_deadline_ns(JOB_PATIENCE_NS));
+	int r = fd < 0 ? -errno : file_lock(fd, clock_deadline_ns(JOB_PATIENCE_NS));
 
 	if (r == 0)
 		*ret_fd = take_fd(&fd);

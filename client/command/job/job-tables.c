@@ -97,6 +97,13 @@ static const struct option_row report_rows[] = {
 	{ "trust", 0, OPTION_TAKEN, "USER",
 		"in a DIR also believe files of USER, a name or a number; may be repeated "
 		"(default: root and yourself)" },
+	{ "nodes", 0, OPTION_FLAG, NULL, "print each node, however many there are",
+		OPTION_AT(job_options, nodes) },
+	{ "html", 0, OPTION_TEXT, "FILE",
+		"also write a page for browsers to FILE, which needs no other file",
+		OPTION_AT(job_options, html) },
+	{ "csv", 0, OPTION_FLAG, NULL, "print CSV, as uncore report does: uncore-report(5)",
+		OPTION_AT(job_options, csv) },
 	JSON,
 };
 
@@ -126,7 +133,6 @@ const struct option_table job_table = {
 	.about = "A record for each job of a batch system: how many bytes each socket of its node "
 		 "read and wrote. The batch system says when a job begins and ends (root); see "
 		 "uncored-jobs(7).",
-	.needs = "json-c",
 	.subcommands = subcommands,
 	.runs_command = true, /* the command has options of its own */
 };

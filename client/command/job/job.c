@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/command/job/record/job-json.h"
-#include "client/command/job/record/job-time.h"
+#include "client/command/frame/command.h"
+#include "client/command/job/record/view.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -53,25 +53,32 @@ int job_say_folder(const struct job_wish *wish, int error, struct job_said *said
 	return error;
 }
 
+int job_fail(const char *title, const struct job_wish *wish, int error)
+{
+	struct job_said said = { .error = "" };
+
+	job_say_folder(wish, error, &said);
+	fprintf(stderr, "%s: %s\n", title, said.error);
+	return EXIT_FAILED;
+}
+
 int job_unbegun(const struct job_wish *wish, const char *why, struct run_head *ret, char **ret_text)
 {
+	const struct job_end end = {
+		.real_ns = (int64_t)clock_wall_ns(),
+		.ns = clock_now_ns(),
+		.exit = wish->exit,
+	};
 	struct run run = { .fd = -1 };
-	struct job_view view;
 	int r;
 
 	run.head.state = RUN_ENDED;
 	run.head.uid = UNCORE_UNKNOWN_USER;
-	run.head.begun_real_ns = job_time_now_ns();
+	run.head.begun_real_ns = end.real_ns;
 	strcpy(run.head.id, wish->id);
 	strcpy(run.head.key, wish->key ? wish->key : "");
 	strcpy(run.head.to, wish->to ? wish->to : "");
-	job_view_init_incomplete(&view, &run, why);
-	view.end = (struct job_end){
-		.real_ns = run.head.begun_real_ns,
-		.ns = clock_now_ns(),
-		.exit = wish->exit,
-	};
-	r = job_json(&view, ret_text);
+	r = job_json_incomplete(&run, why, &end, ret_text);
 	if (r < 0)
 		return r;
 	run.head.text_bytes = (uint32_t)strlen(*ret_text);
@@ -95,7 +102,6 @@ int job_make_ended(
 		r = -errno;
 	if (r < 0)
 		return r;
-	*ret = run;
-	run.fd = -1;
+	*ret = run_take(&run);
 	return 0;
 }

@@ -27,7 +27,7 @@ struct job_wish {
 	const char *key;         /* of the run: valid, or NULL */
 	uint32_t uid;            /* of a begin */
 	struct packages packages;
-	const char *to;   /* of an end: the folder for its file (record-folder.h), from the root, or
+	const char *to;   /* of an end: the folder for its file (record-file.h), from the root, or
 			     NULL */
 	const char *exit; /* of an end: plain text, or NULL */
 };
@@ -53,6 +53,9 @@ int job_end(const struct job_wish *wish, struct job_said *ret_said);
 /* Returns @error, and explains the failure of the folder in @said. */
 int job_say_folder(const struct job_wish *wish, int error, struct job_said *said);
 
+/* The same on stderr, after @title. Returns the exit status. */
+int job_fail(const char *title, const struct job_wish *wish, int error);
+
 /* Makes the run of @wish, which was never begun here, and its record, which says @why. Both are
  * only in memory; *@ret_text is for free(3). */
 int job_unbegun(
@@ -68,3 +71,10 @@ int job_make_ended(
 /* May a call be repeated that failed with @error because another process works on the job? Waits a
  * moment. */
 bool job_may_retry(int error, uint64_t deadline_ns);
+
+/*
+ * If only the owner of the running job may read (owner_only of uncored.conf), tells uncored the
+ * user of all open jobs, or that no single user has all of them. A failure is a remark: the former
+ * owner stays until the next begin or end.
+ */
+void job_owner_follow(const struct folder *folder, const char *socket_path, struct job_said *said);

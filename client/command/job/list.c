@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/job/list.h"
+#include "client/command/job/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command/frame/command.h"
-#include "client/command/job/record/job-time.h"
 #include "client/command/job/record/spool.h"
+#include "client/command/job/record/view.h"
+#include "client/report/json.h"
 #include "common/clock.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
@@ -28,24 +30,24 @@ static const char *why_without(const struct run_head *head)
 	}
 }
 
-/* -1: the run is not open, and may be of another boot. */
+/* NAN: the run is not open, and may be of another boot. */
 static double seconds_since(const struct run_head *head)
 {
-	return head->state == RUN_ENDED ? -1 : (double)(clock_now_ns() - head->begun_ns) / 1e9;
+	return head->state == RUN_ENDED ? NAN : (double)(clock_now_ns() - head->begun_ns) / 1e9;
 }
 
 static void print_row(const struct run_head *head, bool first)
 {
 	const char *why = why_without(head);
 	const double seconds = seconds_since(head);
-	char begun[JOB_TIME_MAX], user[16] = "-", open_for[32] = "-";
+	char begun[RECORD_TIME_MAX], user[16] = "-", open_for[32] = "-";
 
 	if (first)
 		printf(" %-16s %10s  %-24s %14s\n", "job", "user", "begun", "open for");
-	job_time(head->begun_ns ? head->begun_real_ns : 0, begun);
+	record_time_ms(head->begun_ns ? head->begun_real_ns : 0, begun);
 	if (head->uid != UNCORE_UNKNOWN_USER)
 		snprintf(user, sizeof user, "%u", head->uid);
-	if (seconds >= 0)
+	if (!isnan(seconds))
 		snprintf(open_for, sizeof open_for, "%.0f s", seconds);
 	printf(" %-16s %10s  %-24s %14s  %s%s%s%s\n", head->id, user, *begun ? begun : "-",
 		open_for, *head->key ? "run " : "", head->key, *head->key && why ? ", " : "",
@@ -54,21 +56,13 @@ static void print_row(const struct run_head *head, bool first)
 
 static void write_json(struct jsonwriter *json, const struct run_head *head)
 {
-	char begun[JOB_TIME_MAX];
+	char begun[RECORD_TIME_MAX];
 
-	job_time(head->begun_ns ? head->begun_real_ns : 0, begun);
+	record_time_ms(head->begun_ns ? head->begun_real_ns : 0, begun);
 	jsonwriter_object(json, NULL);
-	jsonwriter_text(json, "job", head->id);
-	jsonwriter_text_or_null(json, "run", head->key);
-	if (head->uid == UNCORE_UNKNOWN_USER)
-		jsonwriter_text(json, "uid", NULL);
-	else
-		jsonwriter_number(json, "uid", head->uid);
+	job_json_head(json, head);
 	jsonwriter_text_or_null(json, "begin", begun);
-	if (seconds_since(head) < 0)
-		jsonwriter_text(json, "seconds", NULL);
-	else
-		jsonwriter_real(json, "seconds", seconds_since(head));
+	jsonwriter_real(json, "seconds", seconds_since(head));
 	jsonwriter_flag(json, "open", head->state != RUN_ENDED);
 	if (why_without(head))
 		jsonwriter_text(json, "why", why_without(head));
@@ -88,11 +82,10 @@ static void show_folder(const struct folder *folder, const struct folder_names *
 	struct jsonwriter *json, bool *first)
 {
 	for (size_t i = 0; i < names->n; i++) {
-		struct run run = { .fd = -1 };
+		_cleanup_(run_close) struct run run = { .fd = -1 };
 
-		if (run_look(folder->fd, names->names[i], &run) == 0)
+		if (run_open(folder->fd, names->all[i]->d_name, O_RDONLY, &run) == 0)
 			show_one(&run.head, json, first);
-		run_close(&run);
 	}
 }
 
@@ -113,34 +106,20 @@ static void show_spool(const struct job_options *options, struct jsonwriter *jso
 		show_one(&all[i].head, json, first);
 }
 
-static void show_each(const struct job_options *options, const struct folder *folder,
-	const struct folder_names *names, struct jsonwriter *json)
-{
-	bool first = true;
-
-	show_spool(options, json, &first);
-	show_folder(folder, names, json, &first);
-}
-
 static int show(const struct job_options *options, const struct folder *folder,
 	const struct folder_names *names)
 {
-	_cleanup_(jsonwriter_done) struct jsonwriter json = { .out = NULL };
-	_cleanup_free_ char *text = NULL;
-	int r;
+	_cleanup_(jsonwriter_done) struct jsonwriter writer = { .out = NULL };
+	struct jsonwriter *json = options->json ? &writer : NULL;
+	bool first = true;
 
-	if (!options->json) {
-		show_each(options, folder, names, NULL);
-		return 0;
-	}
-	jsonwriter_init(&json, true);
-	jsonwriter_array(&json, NULL);
-	show_each(options, folder, names, &json);
-	jsonwriter_close(&json);
-	r = jsonwriter_finish(&json, &text);
-	if (r == 0)
-		printf("%s\n", text);
-	return r;
+	if (json)
+		jsonwriter_init(json, true);
+	jsonwriter_array(&writer, NULL);
+	show_spool(options, json, &first);
+	show_folder(folder, names, json, &first);
+	jsonwriter_close(&writer);
+	return json ? jsonwriter_print(json, stdout) : 0;
 }
 
 /* Without a folder, no job has begun since the boot. */
@@ -148,18 +127,13 @@ int job_list(const struct job_options *options)
 {
 	_cleanup_(folder_close) struct folder folder;
 	_cleanup_(folder_names_done) struct folder_names names = { .n = 0 };
-	struct job_said said = { .error = "" };
 	int r = folder_look(options->wish.folder_path, &folder);
 
 	if (r == 0)
-		r = folder_list(&folder, NULL, &names);
+		r = folder_list(&folder, FOLDER_ID, &names);
 	else if (r == -ENOENT)
 		r = 0;
 	if (r == 0)
 		r = show(options, &folder, &names);
-	if (r == 0)
-		return 0;
-	job_say_folder(&options->wish, r, &said);
-	fprintf(stderr, "%s: %s\n", job_verb_title(options->verb), said.error);
-	return EXIT_FAILED;
+	return r < 0 ? job_fail(job_verb_title(options->verb), &options->wish, r) : 0;
 }

@@ -8,7 +8,7 @@
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
-#include "client/command/job/record/record-folder.h"
+#include "client/command/job/record/record-file.h"
 #include "client/command/job/record/spool.h"
 #include "client/libuncore/uncore.h"
 #include "common/macro.h"
@@ -33,10 +33,8 @@ const char *job_verb_title(enum job_verb verb)
 
 static int take_user(const char *text, struct job_options *options)
 {
-	if (user_find(text, &options->wish.uid) == 0)
-		return -1;
-	fprintf(stderr, "%s: this machine has no user %s.\n", job_verb_title(options->verb), text);
-	return EXIT_USAGE;
+	return user_take(job_verb_title(options->verb), text, &options->wish.uid) ? -1
+										  : EXIT_FAILED;
 }
 
 /* A prolog passes on what its batch system has, so the key may be empty. */
@@ -144,6 +142,8 @@ static int take_arguments(int argc, char **argv, struct job_options *options)
 	options->wish.id = has_id ? *argv : NULL;
 	options->paths = argv + has_id;
 	options->n_paths = argc - has_id;
+	if (options->json && options->csv)
+		return option_complain(table, "--csv and --json exclude each other");
 	if (options->verb == JOB_REPORT && !options->n_paths)
 		return option_complain(table, "missing records: files, folders, or - for stdin");
 	if (options->verb != JOB_REPORT && options->n_paths)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "client/command/frame/trust.h"
+#include "client/command/frame/user.h"
 #include "client/command/job/job.h"
 #include "client/launcher/hostlist.h"
 
@@ -16,7 +16,9 @@ struct job_options {
 	char exit[64];       /* what wish.exit refers to */
 	char to[RUN_TO_MAX]; /* ... wish.to */
 	bool quiet;
-	bool json;
+	bool json, csv;
+	const char *html;      /* of a report: a page, or NULL */
+	bool nodes;            /* of a report: each one */
 	bool all;              /* of a report: all runs */
 	struct hostlist hosts; /* owned; of a report */
 	struct trust trust;    /* of a report: of files in folders */
@@ -27,6 +29,12 @@ struct job_options {
 /* Returns -1 to go on, or the exit status. *@ret is for job_options_done() in any case. */
 int job_options_parse(int argc, char **argv, struct job_options *ret);
 void job_options_done(struct job_options *options);
+
+/* Prints the open jobs of this host. Returns the exit status. */
+int job_list(const struct job_options *options);
+
+/* Prints what an open job's node has moved so far. Returns the exit status. */
+int job_show(const struct job_options *options);
 
 /* "uncore job begin" */
 const char *job_verb_title(enum job_verb verb);

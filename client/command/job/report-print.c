@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,8 +7,7 @@
 #include <string.h>
 
 #include "client/command/job/report.h"
-#include "client/records/join-print.h"
-#include "client/report/footnotes.h"
+#include "client/records/spread.h"
 #include "client/report/print.h"
 #include "client/report/quantity.h"
 
@@ -52,60 +52,81 @@ static void print_heading(FILE *out, const struct job_report *report)
 
 /* --- the table --- */
 
-static int64_t most(int64_t a, int64_t b)
+static uint32_t count_sockets(const struct record_region *sum)
 {
-	if (a < 0 || b < 0)
-		return -1;
-	return a > b ? a : b;
-}
-
-/* A row for each socket that the job could use. Returns how many. */
-static uint32_t fill_rows(
-	const struct job_report *report, struct record_region rows[], int64_t *ret_others)
-{
-	const struct join_region *parts = &report->join.regions[0];
 	uint32_t n = 0;
 
-	*ret_others = 0;
-	for (uint32_t i = 0; i < parts->n_parts; i++) {
-		const struct job_record *record = report->run->records[i];
-
-		for (uint32_t k = 0; k < record->n_sockets; k++) {
-			struct record_region *row = &rows[n++];
-
-			*row = (struct record_region){
-				.n_sockets = 1,
-				.sockets = &parts->parts[i].view.sockets[k],
-				.n_others = record->sockets[k].n_others,
-			};
-			snprintf(row->name, sizeof row->name, "%.50s/%" PRIu32, record->host,
-				record->sockets[k].socket);
-			*ret_others = most(*ret_others, row->n_others);
-		}
-	}
+	for (uint32_t i = 0; i < sum->n_sockets; i++)
+		n += sum->sockets[i].sums->n;
 	return n;
 }
 
-static void print_table(FILE *out, const struct job_report *report)
+/* Adds a row for each socket that the job could use on a host, and the socket to @ret. */
+static int add_host(const struct job_report *report, uint32_t i, struct record_region rows[],
+	struct record_region *ret)
+{
+	_cleanup_(job_record_done) struct job_record whole = { .text = NULL };
+	const uint32_t first = ret->n_sockets;
+	int r = job_record_read_again(report->run->records[i], &whole);
+
+	if (r == 0)
+		r = join_copy_sockets(&report->join, whole.record, &whole.record->regions[0], ret);
+	for (uint32_t k = first; k < ret->n_sockets; k++) {
+		rows[k].n_sockets = 1;
+		rows[k].n_others = ret->sockets[k].n_others;
+		snprintf(rows[k].name, sizeof rows[k].name, "%.50s/%" PRIu32, whole.host,
+			whole.record->regions[0].sockets[k - first].socket);
+	}
+	return r;
+}
+
+/* Of all hosts, or only of the worst. */
+static int fill_rows(const struct job_report *report, const struct spread *worst,
+	struct record_region rows[], struct record_region *ret)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < report->join.regions[0].n_parts; i++) {
+		bool is_shown = !worst;
+
+		for (uint32_t k = 0; worst && k < worst->n_worst; k++)
+			is_shown |= worst->worst[k].part == i;
+		r = is_shown ? add_host(report, i, rows, ret) : 0;
+	}
+	for (uint32_t i = 0; i < ret->n_sockets; i++)
+		rows[i].sockets = &ret->sockets[i];
+	return r;
+}
+
+static int print_table(FILE *out, const struct job_report *report, bool nodes)
 {
 	const struct record *total = &report->join.total;
+	const uint32_t n_sockets = count_sockets(&total->regions[0]);
+	_cleanup_free_ struct record_region *rows = calloc(n_sockets + 1U, sizeof *rows);
+	_cleanup_(record_region_done) struct record_region shown = { .n_sockets = 0 };
 	struct record table = *total; /* borrows all its members */
-	struct record_region *rows = calloc(total->regions[0].n_sockets + 1U, sizeof *rows);
-	int64_t others;
+	struct spread spread;
+	const bool short_of = !nodes && n_sockets > JOIN_PRINT_LINES &&
+			      spread_of(&report->join, 0, SPREAD_ALL, &spread);
+	int r = rows ? fill_rows(report, short_of ? &spread : NULL, rows, &shown) : -ENOMEM;
 
-	if (!rows)
-		return;
+	if (r < 0)
+		return r;
 	table.rows = "host/socket";
 	table.regions = rows;
-	table.n_regions = fill_rows(report, rows, &others);
-	if (table.n_regions > 1) {
+	table.n_regions = shown.n_sockets;
+	if (n_sockets > 1) {
 		rows[table.n_regions] = total->regions[0];
-		rows[table.n_regions].n_others = others;
 		strcpy(rows[table.n_regions++].name, "all");
 	}
 	if (table.n_regions)
 		record_print_regions(out, &table);
-	free(rows);
+	if (short_of)
+		fprintf(out,
+			" These hosts moved the most; `uncore job report --nodes` prints all "
+			"%" PRIu32 " sockets.\n",
+			n_sockets);
+	return 0;
 }
 
 /* --- the rest --- */
@@ -128,13 +149,17 @@ static void print_met(FILE *out, const struct job_report *report)
 		fprintf(out, "   and %zu more, which --json has.\n", report->n_met - MET_MOST);
 }
 
-void job_report_print(FILE *out, const struct job_report *report)
+int job_report_print(FILE *out, const struct job_report *report, bool nodes)
 {
+	int r;
+
 	print_heading(out, report);
-	print_table(out, report);
+	r = print_table(out, report, nodes);
 	join_print_imbalance(out, &report->join);
+	spread_print(out, &report->join);
 	fputc('\n', out);
 	join_print_notes(out, report->notes);
 	print_met(out, report);
 	footnotes_print(out, &report->join.total);
+	return r;
 }

@@ -22,15 +22,20 @@ struct job_report {
 /* Prints the report. Returns the exit status. */
 int job_report(const struct job_options *options);
 
-/*
- * Joins @run, and takes its figures out of @records. Returns the number of hosts without a complete
- * record; -ENOMEM. *@ret is for job_report_done() in any case.
- */
-int job_report_make(const struct job_records *records, const struct job_run *run,
+/* Joins @run. Returns the number of hosts without a complete record; -ENOMEM; -E2BIG. *@ret is for
+ * job_report_done() in any case. */
+int job_report_make(struct job_records *records, const struct job_run *run,
 	const struct hostlist *expected, struct job_report *ret);
 void job_report_done(struct job_report *report);
 
-void job_report_print(FILE *out, const struct job_report *report);
+/* @nodes: print each node, even if they are many. 0; -ENOMEM. */
+int job_report_print(FILE *out, const struct job_report *report, bool nodes);
 
-/* The element of a report in JSON, for json_object_put(). NULL: no memory. */
-struct json_object *job_report_json(const struct job_report *report);
+/* Lines without titles. 0; -ENOMEM. */
+int job_report_csv(FILE *out, const struct job_run *run);
+
+/* The element of a report in JSON. Takes the texts out of the records. */
+void job_report_json(struct jsonwriter *json, const struct job_report *report);
+
+/* The same for a page: with join_json_counts() in the place of the records. It leaves the texts. */
+void job_report_json_short(struct jsonwriter *json, const struct job_report *report);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/job/show.h"
+#include "client/command/job/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/job/record/job-json.h"
-#include "client/command/job/record/job-time.h"
 #include "client/command/job/record/view.h"
 #include "client/report/format.h"
+#include "client/report/json.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -30,7 +30,7 @@ static void print_socket(const struct job_view *view, uint32_t i)
 			others < 0 ? "Nothing is known of other jobs here."
 				   : "Other jobs that were open here meanwhile: %" PRId64 ".",
 			others);
-	format_rows(stdout, &shown);
+	format_rows(stdout, &shown, NULL);
 }
 
 static void print_age(uint64_t age_ns)
@@ -44,14 +44,14 @@ static void print_age(uint64_t age_ns)
 static int print(const struct job_view *view)
 {
 	const struct run_head *head = &view->run->head;
-	char begun[JOB_TIME_MAX];
+	char begun[RECORD_TIME_MAX];
 
 	if (*view->why) {
 		fprintf(stderr, "uncore job show: job %s will have no complete record: %s\n",
 			head->id, view->why);
 		return EXIT_FAILED;
 	}
-	job_time(head->begun_real_ns, begun);
+	record_time_ms(head->begun_real_ns, begun);
 	printf("\n Job %s of user %" PRIu32 ", since %s, platform %s:\n\n", head->id, head->uid,
 		*begun ? begun : "an unknown time", head->platform);
 	for (uint32_t i = 0; i < head->n_sockets; i++)
@@ -80,7 +80,7 @@ static int find(struct folder *folder, const char *id, struct run *ret)
 
 	if (r < 0)
 		return r;
-	r = run_look(folder->fd, id, ret);
+	r = run_open(folder->fd, id, O_RDONLY, ret);
 	folder_unlock(folder);
 	return r == 0 && !run_is_open(ret) ? -ENOENT : r;
 }
@@ -90,7 +90,6 @@ static int show(const struct job_options *options, struct folder *folder,
 {
 	_cleanup_(run_close) struct run run = { .fd = -1 };
 	_cleanup_(job_view_done) struct job_view view = { .begun = NULL };
-	struct job_said said = { .error = "" };
 	int r = find(folder, options->wish.id, &run);
 
 	if (r == -ENOENT) {
@@ -98,11 +97,8 @@ static int show(const struct job_options *options, struct folder *folder,
 			options->wish.id);
 		return EXIT_FAILED;
 	}
-	if (r < 0) {
-		job_say_folder(&options->wish, r, &said);
-		fprintf(stderr, "uncore job show: %s\n", said.error);
-		return EXIT_FAILED;
-	}
+	if (r < 0)
+		return job_fail("uncore job show", &options->wish, r);
 	job_view_init(&view, &run, reading, &folder->counts);
 	view.end.ns = now_ns;
 	return options->json ? print_json(&view) : print(&view);
@@ -113,20 +109,11 @@ int job_show(const struct job_options *options)
 	const uint64_t now_ns = clock_now_ns();
 	_cleanup_(folder_close) struct folder folder;
 	_cleanup_(job_reading_done) struct job_reading reading = { .is_reached = false };
-	struct job_said said = { .error = "" };
 	int r = folder_open(options->wish.folder_path, &folder);
 
-	if (r < 0) {
-		job_say_folder(&options->wish, r, &said);
-		fprintf(stderr, "uncore job show: %s\n", said.error);
-		return EXIT_FAILED;
-	}
+	if (r < 0)
+		return job_fail("uncore job show", &options->wish, r);
 	job_reading_take(
-		&(struct job_reading_wish){
-			.socket_path = options->wish.socket_path,
-			.deadline_ns = now_ns + JOB_PATIENCE_NS,
-			.use = READER_GAUGE,
-		},
-		&reading);
+		options->wish.socket_path, READER_GAUGE, now_ns + JOB_PATIENCE_NS, &reading);
 	return show(options, &folder, &reading, now_ns);
 }

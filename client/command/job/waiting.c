@@ -2,6 +2,7 @@
 #include "client/command/job/waiting.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,10 +17,11 @@
 void waiting_init(struct waiting *ret, const char *spool_path)
 {
 	*ret = (struct waiting){
-		.spool = { .folder_fd = -1, .fd = -1 },
+		.spool = { .folder_fd = -1, .fd = -ENOENT },
 		.deadline_ns = clock_deadline_ns(JOB_PATIENCE_NS),
 	};
-	ret->spool_error = spool_path ? spool_open(spool_path, &ret->spool) : -ENOENT;
+	if (spool_path)
+		spool_open(spool_path, &ret->spool);
 }
 
 void waiting_done(struct waiting *waiting)
@@ -51,7 +53,7 @@ int waiting_write(struct waiting *waiting, const struct run *run, const char *te
 	}
 	*ret_said = '\0';
 	r = record_file_write(to, run, text, ret_said);
-	if (r == 0 && waiting->spool_error == 0)
+	if (r == 0)
 		spool_forget(&waiting->spool, &run->head);
 	if (is_of_disk(r)) {
 		strcpy(waiting->failed, to);
@@ -61,26 +63,16 @@ int waiting_write(struct waiting *waiting, const struct run *run, const char *te
 	return r;
 }
 
-int waiting_keep(const struct waiting *waiting, const struct run *run, const char *text)
-{
-	return waiting->spool_error < 0 ? waiting->spool_error
-					: spool_put(&waiting->spool, run, text);
-}
-
 /* --- in the folder of jobs --- */
 
 /* A run in the folder may be from another user who can write there. Such a run must not tell root
  * where to write. */
-static bool is_ours(const struct run *run)
+static bool is_waiting(const struct run *run)
 {
 	struct stat status;
 
-	return fstat(run->fd, &status) == 0 && status.st_uid == geteuid();
-}
-
-static bool is_waiting(const struct run *run)
-{
-	return !run_is_open(run) && *run->head.to && is_ours(run);
+	return !run_is_open(run) && *run->head.to && fstat(run->fd, &status) == 0 &&
+	       status.st_uid == geteuid();
 }
 
 static void note(struct folder *folder, const struct run *run)
@@ -98,10 +90,11 @@ static void move_to_disk(struct waiting *waiting, struct folder *folder, const c
 	_cleanup_free_ char *text = NULL;
 	char said[RUN_WHY_MAX];
 
-	if (run_open(folder->fd, name, &run) < 0 || run_lock(&run) < 0 ||
+	if (run_open(folder->fd, name, O_RDWR, &run) < 0 || run_lock(&run) < 0 ||
 		run_read_text(&run, &text) < 0)
 		return;
-	if (waiting_keep(waiting, &run, text) == 0 || waiting_write(waiting, &run, text, said) == 0)
+	if (spool_put(&waiting->spool, &run, text) == 0 ||
+		waiting_write(waiting, &run, text, said) == 0)
 		note(folder, &run);
 }
 
@@ -124,11 +117,11 @@ static size_t find(
 	size_t n = 0;
 
 	for (size_t i = 0; i < names->n; i++) {
-		struct run run = { .fd = -1 };
+		_cleanup_(run_close) struct run run = { .fd = -1 };
+		const char *name = names->all[i]->d_name;
 
-		if (run_look(folder->fd, names->names[i], &run) == 0 && is_waiting(&run))
-			found[n++] = (struct found_run){ names->names[i], run.head.begun_real_ns };
-		run_close(&run);
+		if (run_open(folder->fd, name, O_RDONLY, &run) == 0 && is_waiting(&run))
+			found[n++] = (struct found_run){ name, run.head.begun_real_ns };
 	}
 	return n;
 }
@@ -139,7 +132,7 @@ void waiting_try_folder(struct waiting *waiting, struct folder *folder)
 	_cleanup_free_ struct found_run *found = NULL;
 	size_t n;
 
-	if (folder_list_all(folder, &names) < 0)
+	if (folder_list(folder, FOLDER_ID | FOLDER_ASIDE, &names) < 0)
 		return;
 	found = calloc(names.n + 1, sizeof *found);
 	if (!found)
@@ -177,7 +170,7 @@ static void try_all(struct waiting *waiting, const char *id)
 /* One process at a time does this, and no other process waits for it. */
 void waiting_try_spool(struct waiting *waiting, const char *id)
 {
-	if (waiting->spool_error < 0 || flock(waiting->spool.fd, LOCK_EX | LOCK_NB) < 0)
+	if (waiting->spool.fd < 0 || flock(waiting->spool.fd, LOCK_EX | LOCK_NB) < 0)
 		return;
 	try_all(waiting, id);
 	flock(waiting->spool.fd, LOCK_UN);

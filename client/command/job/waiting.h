@@ -12,7 +12,6 @@
 
 struct waiting {
 	struct spool spool;
-	int spool_error;         /* why there is no spool; 0: there is one */
 	char failed[RUN_TO_MAX]; /* the last folder whose disk took no record; "": none so far */
 	int error;               /* ... and why: the errno, and the end of a sentence */
 	char why[RUN_WHY_MAX];
@@ -36,6 +35,3 @@ void waiting_try_spool(struct waiting *waiting, const char *id);
  * written record no longer waits. */
 int waiting_write(struct waiting *waiting, const struct run *run, const char *text,
 	char ret_said[RUN_WHY_MAX]);
-
-/* The record could not be written, and waits on the disk from now on. Errors of spool_put(). */
-int waiting_keep(const struct waiting *waiting, const struct run *run, const char *text);

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/command/markers/lines.h"
 #include "client/libuncore/uncore.h"
 #include "client/records/parse.h"
+#include "common/array.h"
 #include "common/macro.h"
 
 enum { TEAMS_MOST = 1024 }; /* more than uncored keeps of any user */
@@ -21,12 +23,9 @@ static bool is_wanted(const struct kept_choice *choice, const struct record *rec
 
 static int add(struct kept_list *list, struct record *record, unsigned n_living)
 {
-	struct kept *larger = realloc(list->teams, (list->n + 1) * sizeof *larger);
-
-	if (!larger)
+	if (array_room(&list->teams, list->n, sizeof *list->teams) < 0)
 		return -ENOMEM;
-	list->teams = larger;
-	larger[list->n++] = (struct kept){ .record = *record, .n_living = n_living };
+	list->teams[list->n++] = (struct kept){ .record = *record, .n_living = n_living };
 	*record = (struct record){ .host = "" };
 	return 0;
 }
@@ -39,8 +38,8 @@ static int note_unreadable(struct kept_list *list, const char *why)
 }
 
 /* The table may contain anything: any process of the user can write into it. */
-static int take(const struct kept_choice *choice, const char *json, unsigned n_living,
-	struct kept_list *list)
+static int take(
+	const struct kept_choice *choice, char *json, unsigned n_living, struct kept_list *list)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
 	char why[JSON_READER_WHY_MAX], sentence[sizeof list->why_unreadable];
@@ -52,6 +51,7 @@ static int take(const struct kept_choice *choice, const char *json, unsigned n_l
 		snprintf(sentence, sizeof sentence, "A table that uncored keeps %s.", why);
 		return note_unreadable(list, sentence);
 	}
+	lines_find(&record);
 	r = is_wanted(choice, &record) ? add(list, &record, n_living) : 0;
 	return r < 0 ? r : 1;
 }

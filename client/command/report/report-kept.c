@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/report/report-kept.h"
+#include "client/command/report/report-options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "client/command/frame/output.h"
 #include "client/command/report/kept.h"
 #include "client/libuncore/uncore.h"
-#include "client/records/record-csv.h"
+#include "client/records/join.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/jsonwriter.h"
@@ -31,21 +31,20 @@ static void say_running(FILE *out, const struct report_options *options, const s
 
 /* --- outputs --- */
 
-static void show_tables(const struct report_options *options, const struct kept_list *list)
+static void show_tables(
+	const struct report_options *options, const struct kept_list *list, FILE *out)
 {
 	for (uint32_t i = 0; i < list->n; i++)
 		if (is_wanted(options, &list->teams[i]))
-			record_print(stdout, &list->teams[i].record);
+			record_print(out, &list->teams[i].record);
 	if (!list->n && !list->n_unreadable)
-		printf("uncored keeps nothing of %s user's jobs.\n",
+		fprintf(out, "uncored keeps nothing of %s user's jobs.\n",
 			options->uid == UNCORE_UNKNOWN_USER ? "this" : "that");
 }
 
-static int show_json(const struct report_options *options, const struct kept_list *list)
+static int show_json(const struct report_options *options, const struct kept_list *list, FILE *out)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
-	_cleanup_free_ char *text = NULL;
-	int r;
 
 	jsonwriter_init(&json, true);
 	jsonwriter_array(&json, NULL);
@@ -53,37 +52,40 @@ static int show_json(const struct report_options *options, const struct kept_lis
 		if (is_wanted(options, &list->teams[i]))
 			record_json_member(&json, NULL, &list->teams[i].record);
 	jsonwriter_close(&json);
-	r = jsonwriter_finish(&json, &text);
-	if (r == 0)
-		printf("%s\n", text);
-	return r;
+	return jsonwriter_print(&json, out);
 }
 
-static int show_csv(const struct report_options *options, const struct kept_list *list)
+/* It is not known which records may be summed. */
+static void show_csv(const struct report_options *options, const struct kept_list *list)
 {
-	_cleanup_free_ struct record *records = calloc(list->n ? list->n : 1, sizeof *records);
-	uint32_t n = 0;
-
-	if (!records)
-		return -ENOMEM;
+	record_csv_titles(stdout);
 	for (uint32_t i = 0; i < list->n; i++)
 		if (is_wanted(options, &list->teams[i]))
-			records[n++] = list->teams[i].record; /* borrowed */
-	record_csv(stdout, records, n, NULL);
-	return 0;
+			record_csv_lines(stdout, &list->teams[i].record, 0);
 }
 
 static int show_output(const struct report_options *options, const struct kept_list *list)
 {
-	switch (options->output) {
-	case REPORT_JSON:
-		return show_json(options, list);
-	case REPORT_CSV:
-		return show_csv(options, list);
-	default:
-		show_tables(options, list);
+	if (options->output == REPORT_JSON)
+		return show_json(options, list, stdout);
+	if (options->output == REPORT_CSV)
+		show_csv(options, list);
+	else
+		show_tables(options, list, stdout);
+	return 0;
+}
+
+static int show_page(
+	const struct report_options *options, const struct kept_list *list, struct page *page)
+{
+	if (!page->out)
 		return 0;
-	}
+	show_tables(options, list, page->part[PAGE_TEXT]);
+	for (uint32_t i = 0; i < list->n; i++)
+		if (is_wanted(options, &list->teams[i]))
+			report_still(page->part[PAGE_STILL], &list->teams[i].record, NULL);
+	report_more_json(options, page, list->n ? list->teams[0].record.platform : "");
+	return show_json(options, list, page->part[PAGE_DATA]);
 }
 
 /* --- all --- */
@@ -107,18 +109,23 @@ static int fail(int error)
 	fprintf(stderr, "uncore report: %s\n",
 		error == -ENOMEM ? "There is no memory for what uncored keeps."
 				 : uncore_error_text());
+	if (error == -EACCES || error == -EPERM)
+		fputs("uncore report: without --user it shows what is kept of your own jobs.\n",
+			stderr);
 	return EXIT_FAILED;
 }
 
 /* A team is forgotten only after it was written. */
 static int show_and_forget(const struct report_options *options, const struct kept_choice *choice,
-	const struct kept_list *list)
+	const struct kept_list *list, struct page *page)
 {
 	int r = show(options, list);
 
+	if (r == 0)
+		r = show_page(options, list, page);
 	if (r < 0)
 		return fail(r);
-	if (output_check(stdout, "uncore report", "stdout") < 0)
+	if (output_check(stdout, "uncore report", "stdout") < 0 || page_write(page) < 0)
 		return EXIT_FAILED;
 	if (!options->keep)
 		r = kept_forget(choice, list);
@@ -127,12 +134,12 @@ static int show_and_forget(const struct report_options *options, const struct ke
 	return list->n_unreadable ? EXIT_FAILED : 0;
 }
 
-int report_kept(const struct report_options *options)
+int report_kept(const struct report_options *options, struct page *page)
 {
 	const struct kept_choice choice = { .uid = options->uid };
 	struct kept_list list;
 	int r = kept_get(&choice, &list);
-	int status = r < 0 ? fail(r) : show_and_forget(options, &choice, &list);
+	int status = r < 0 ? fail(r) : show_and_forget(options, &choice, &list, page);
 
 	kept_done(&list);
 	return status;

@@ -11,49 +11,24 @@
 
 /* The functions below return -1 to go on, or the exit status. */
 
-static int take_user(const char *text, struct report_options *options)
+/* Of --csv and --json, the last counts. */
+static int take_option(const struct option_row *row, const char *text, void *argument)
 {
-	if (user_find(text, &options->uid) == 0)
-		return -1;
-	fprintf(stderr, "uncore report: this machine has no user %s.\n", text);
-	return EXIT_FAILED;
-}
+	struct report_options *options = argument;
 
-static int take_trust(const char *text, struct report_options *options)
-{
-	return trust_add(&options->trust, report_table.command, text) ? -1 : EXIT_FAILED;
-}
-
-static int take_csv(const char *text, struct report_options *options)
-{
-	(void)text;
-	options->output = REPORT_CSV;
+	if (strcmp(row->name, "user") == 0)
+		return user_take(report_table.command, text, &options->uid) ? -1 : EXIT_FAILED;
+	if (strcmp(row->name, "trust") == 0)
+		return trust_add(&options->trust, report_table.command, text) ? -1 : EXIT_FAILED;
+	if (strcmp(row->name, "predict") == 0)
+		return predictions_add(&options->predictions, (char *)text)
+			       ? -1
+			       : option_complain(&report_table,
+					 "--predict takes UNIT=BYTES or REGION:UNIT=BYTES, at most "
+					 "%d times, and got \"%s\"",
+					 PREDICTIONS_MAX, text);
+	options->output = strcmp(row->name, "csv") == 0 ? REPORT_CSV : REPORT_JSON;
 	return -1;
-}
-
-static int take_json(const char *text, struct report_options *options)
-{
-	(void)text;
-	options->output = REPORT_JSON;
-	return -1;
-}
-
-static int take_option(const struct option_row *row, const char *text, void *options)
-{
-	static const struct {
-		const char *name;
-		int (*take)(const char *text, struct report_options *options);
-	} takers[] = {
-		{ "user", take_user },
-		{ "trust", take_trust },
-		{ "csv", take_csv },
-		{ "json", take_json },
-	};
-	size_t i = 0;
-
-	while (strcmp(takers[i].name, row->name) != 0)
-		i++;
-	return takers[i].take(text, options);
 }
 
 static int parse_hosts(struct report_options *options)
@@ -81,9 +56,24 @@ static int check(struct report_options *options)
 		return option_complain(&report_table,
 			"--keep, --running and --user are about the jobs that uncored keeps: "
 			"leave out FILE");
-	if (!options->n_paths && (options->nodes || options->host_list || options->trust.n))
+	if (!options->n_paths &&
+		(options->nodes || options->host_list || options->trust.n ||
+			options->candidates > 0 || options->arrays || options->predictions.n))
+		return option_complain(&report_table, "--arrays, --candidates, --hosts, --nodes, "
+						      "--predict and --trust need a FILE or DIR");
+	if (options->merge && (!options->n_paths || options->candidates > 0 || options->html))
+		return option_complain(&report_table,
+			"--merge needs a FILE or DIR of records, and goes with --json, --csv and "
+			"--hosts");
+	if (options->candidates > 0 && (options->output == REPORT_CSV || options->html))
 		return option_complain(
-			&report_table, "--hosts, --nodes and --trust need a FILE or DIR");
+			&report_table, "--candidates prints a table, or JSON with --json");
+	if (options->arrays && (options->merge || options->html || options->output == REPORT_CSV))
+		return option_complain(
+			&report_table, "--arrays prints a table, or JSON with --json");
+	if (options->against && (!options->html || !options->n_paths))
+		return option_complain(&report_table,
+			"--against needs --html and a FILE; `uncore compare` prints text");
 	return parse_hosts(options);
 }
 

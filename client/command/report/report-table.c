@@ -27,20 +27,44 @@ static const struct option_row rows[] = {
 		"(default: root and yourself)" },
 	{ "nodes", 0, OPTION_FLAG, NULL, "print each region of each node, however many there are",
 		OPTION_AT(report_options, nodes) },
+	{ "candidates", 0, OPTION_PERCENT, "PERCENT",
+		"show the regions that move at least PERCENT (default: 50) of the most that is "
+		"possible, those with the most misses or bytes first: candidates for faster "
+		"memory",
+		OPTION_AT(report_options, candidates), 1, 100, .otherwise = "50" },
+	{ "arrays", 0, OPTION_FLAG, NULL,
+		"show which arrays were there in each region, from the files that `uncore run "
+		"--heap` left, given beside the records or alone",
+		OPTION_AT(report_options, arrays) },
+	{ "predict", 0, OPTION_TAKEN, "UNIT=BYTES",
+		"show BYTES that a unit of work is predicted to move beside what it moved: "
+		"cells=304, or SOLVE:cells=304 for one region; may be repeated" },
+	{ "merge", 0, OPTION_FLAG, NULL,
+		"show runs that measured different things side by side, by region: FILEs of "
+		"records, and FILEs *.csv of other tools with the columns region, perhaps rank, "
+		"and numbers",
+		OPTION_AT(report_options, merge) },
 	{ "csv", 0, OPTION_TAKEN, NULL,
 		"print CSV: a line for each node, region, socket and metric",
 		.heading = "With or without FILE:" },
+	{ "html", 0, OPTION_TEXT, "FILE",
+		"also write a page for browsers to FILE, which needs no other file",
+		OPTION_AT(report_options, html) },
+	{ "against", 0, OPTION_TEXT, "FILE",
+		"with --html and FILE: compare each region with an older `uncore report --json`, "
+		"as "
+		"`uncore compare` does",
+		OPTION_AT(report_options, against) },
 	{ "json", 'j', OPTION_TAKEN, NULL, "print JSON, as uncore-report(5) describes it" },
 };
 
 const struct option_table report_table = {
 	.command = "uncore report",
-	.brief = "show regions of jobs that were killed, or from files, all nodes joined",
+	.brief = "show regions of jobs that were killed, or of files, nodes joined",
 	.usage = "[OPTION...]\n[OPTION...] FILE|DIR...",
 	.about = "Show what the regions of programs and jobs moved.",
 	.exits = "0, also if there are no jobs to show; 1 if a file could not be read, a host is "
 		 "missing, uncored cannot be reached or refuses, or the output could not be "
 		 "written; 2 for a wrong option.",
-	.needs = "json-c",
 	OPTION_ROWS(rows),
 };

@@ -2,20 +2,27 @@
 /*
  * uncore run: runs a job, and reports its regions in any case. The processes of the job on this
  * node form one team, with a name that only they know. If the last of them reports, nothing is left
- * to do. If all are killed, we report in their place.
+ * to do. If all are killed, we report in their place. So that there are figures then, we take a
+ * reading when the job is told to end, when it has ended, and when there was none for long.
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "client/command/frame/child.h"
 #include "client/command/frame/command.h"
+#include "client/command/markers/markers.h"
+#include "client/command/markers/modules.h"
 #include "client/command/report/kept.h"
-#include "client/launcher/job-step.h"
+#include "client/command/report/run-options.h"
+#include "client/command/report/run-verdict.h"
+#include "client/command/report/samples.h"
 #include "client/launcher/launch.h"
 #include "client/libuncore/uncore.h"
 #include "client/report/json.h"
@@ -28,16 +35,53 @@
 /* After a launcher was killed, its ranks end a moment later. */
 static const uint64_t RANKS_END_WITHIN_NS = 2000000000;
 
-/* Returns -1 to go on, or the exit status. */
-static int parse_options(int argc, char **argv)
+/* If we are killed as well, no more than this is missing. */
+static const uint64_t READ_AFTER_NS = 10000000000;
+
+struct job {
+	struct run_options options;
+	char team[TEAM_NAME_BYTES];
+	struct child_signals signals;
+	struct samples samples;
+};
+
+static void job_done(struct job *job)
 {
-	const char *output = NULL;
-	int status = option_parse(&run_table, argc, argv, &output, NULL);
+	samples_done(&job->samples);
+}
+
+/* Will there be a folder for the report? A name of it may contain the job's, which only uncored's
+ * library fills in. */
+static bool has_folder(const char *output)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(output, '/');
+
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output + 1) : 1,
+		slash ? output : ".");
+	return strchr(folder, '%') || access(folder, W_OK) == 0;
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int parse_options(int argc, char **argv, struct run_options *options)
+{
+	int status = option_parse(&run_table, argc, argv, options, NULL);
+	const char *output = options->output;
 
 	if (status < 0 && optind == argc)
 		return option_complain(&run_table, "missing command; say `uncore run -- COMMAND`");
+	if (status < 0 && output && !has_folder(output)) {
+		fprintf(stderr,
+			"uncore run: cannot write the report to %s: %s. The job was not run.\n",
+			output, strerror(errno));
+		return EXIT_FAILED;
+	}
 	if (status < 0 && output)
 		setenv("UNCORE_REPORT", output, 1); /* the processes of the job read it, too */
+	if (status < 0 && options->markers)
+		status = markers_prepare(options->markers, argv + optind);
+	if (status < 0 && options->heap)
+		status = module_prepare_heap(argv + optind); /* in front of all modules */
 	return status;
 }
 
@@ -95,16 +139,23 @@ static bool one_lives(const struct kept_list *list)
 	return false;
 }
 
+/* What is open was read when the command ended, and is again when all have ended. */
 static int await_end(const struct kept_choice *choice, struct kept_list *ret)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	const uint64_t deadline_ns = clock_deadline_ns(RANKS_END_WITHIN_NS);
-	int r = kept_get(choice, ret);
+	int r;
 
+	r = kept_get(choice, ret);
 	while (r == 0 && one_lives(ret) && clock_now_ns() < deadline_ns) {
 		nanosleep(&pause, NULL);
 		kept_done(ret);
 		r = kept_get(choice, ret);
+		if (r == 0 && !one_lives(ret) &&
+			uncore_team_observe(NULL, choice->name, 0, NULL) > 0) {
+			kept_done(ret);
+			r = kept_get(choice, ret);
+		}
 	}
 	return r;
 }
@@ -151,36 +202,86 @@ static int status_of(int status)
 	return WIFSIGNALED(status) ? EXIT_BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run(char **command, int *ret_status)
+/* What fails here shows in the record, or in the course: more is missing. */
+static int wait_and_observe(struct job *job, const struct child *child, int *ret_status)
 {
-	struct child_signals signals;
+	uint64_t observe_ns = clock_deadline_ns(READ_AFTER_NS), left_ns;
+	int r;
+
+	job->signals.wakes = true;
+	while ((r = child_wait(child, &job->signals,
+			job->samples.next_ns < observe_ns ? job->samples.next_ns : observe_ns,
+			ret_status)) == 0) {
+		samples_take(&job->samples);
+		if (!job->signals.stop && clock_now_ns() < observe_ns)
+			continue;
+		left_ns = READ_AFTER_NS;
+		uncore_team_observe(
+			NULL, job->team, job->signals.stop ? 0 : READ_AFTER_NS, &left_ns);
+		observe_ns = clock_deadline_ns(left_ns);
+		job->signals.stop = false;
+	}
+	return r;
+}
+
+static int run(struct job *job, char **command, int *ret_status)
+{
 	struct child child;
 	int r;
 
-	child_take_signals(&signals);
-	r = child_new(command, &signals, &child);
-	if (r == 0)
-		r = child_go(&child);
+	child_take_signals(&job->signals);
+	r = child_new(command, &job->signals, &child);
 	if (r < 0)
 		return r;
-	do
-		r = child_wait(&child, &signals, UINT64_MAX, ret_status);
-	while (r == 0);
-	return r < 0 ? r : 0;
+	/* One of the ranks of a node is enough. */
+	if (launch_local_rank() <= 0)
+		samples_begin(&job->samples);
+	r = child_go(&child);
+	if (r == 0)
+		r = wait_and_observe(job, &child, ret_status);
+	if (r < 0)
+		return r;
+	uncore_team_observe(NULL, job->team, 0, NULL);
+	samples_end(&job->samples);
+	return 0;
+}
+
+/* Had the job a region? If that is not known, its report comes first. */
+static bool has_regions(const char *team)
+{
+	_cleanup_free_ char *json = NULL;
+
+	return uncore_team_record(NULL, UNCORE_UNKNOWN_USER, team, 0, &json) != -ENODATA;
+}
+
+/* A person is told why a job leaves nothing to show. */
+static void tell_why_nothing(const struct job *job)
+{
+	if (!job->samples.total.runs)
+		fprintf(stderr, "uncore run: there are no figures for a verdict: %s\n",
+			job->samples.failure);
+	else if (!job->options.verdict && !has_regions(job->team))
+		fprintf(stderr, "uncore run: the job has no regions, and was over within a second; "
+				"--verdict shows what moved.\n");
 }
 
 int command_run(int argc, char **argv)
 {
 	const uint64_t since_ns = clock_wall_ns();
-	char name[TEAM_NAME_BYTES];
-	int status = parse_options(argc, argv), r;
+	_cleanup_(job_done) struct job job = { .samples.next_ns = UINT64_MAX };
+	int status = parse_options(argc, argv, &job.options), r;
 
 	if (status >= 0)
 		return status;
-	name_team(name);
-	r = run(argv + optind, &status);
+	name_team(job.team);
+	r = run(&job, argv + optind, &status);
 	if (r < 0)
 		return cannot_run(argv[optind], r);
-	report_rest(name, since_ns);
+	if (job.options.verdict || (samples_have_course(&job.samples) && !has_regions(job.team)))
+		run_verdict(argv + optind, &job.samples);
+	if (job.options.verdict || (isatty(STDERR_FILENO) && launch_local_rank() <= 0 &&
+					   !samples_have_course(&job.samples)))
+		tell_why_nothing(&job);
+	report_rest(job.team, since_ns);
 	return status_of(status);
 }

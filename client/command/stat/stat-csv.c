@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/stat/stat-csv.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "client/command/stat/wall.h"
 #include "client/report/csv.h"
 #include "client/report/format.h"
+#include "common/macro.h"
+#include "common/unit.h"
 
 /* What the rows of one block share: the end of an interval, or the number of runs. */
 struct block {
@@ -15,12 +17,24 @@ struct block {
 	uint64_t run, interval, time_ns; /* interval 0: the whole */
 };
 
+static struct csv csv_of(const struct stat_run *run)
+{
+	const char *separator = run->options.separator;
+
+	return (struct csv){ .out = run->out, .separator = separator ? *separator : 0 };
+}
+
 static void begin(struct stat_run *run)
 {
+	static const char *const names[] = { "socket", "metric", "unit", "runs", "mean", "stddev",
+		"median", "min", "max", "bytes_per_s", "window_ns", "skew_ns", "quality", "absent",
+		"run", "interval", "time_ns", "package", "idle_bytes_per_s", "net", "net_error" };
+	struct csv csv = csv_of(run);
+
+	for (size_t i = 0; !run->headed && i < ARRAY_SIZE(names); i++)
+		csv_text(&csv, names[i]);
 	if (!run->headed)
-		fputs("socket,metric,unit,runs,mean,stddev,median,min,max,bytes_per_s,window_ns,"
-		      "skew_ns,quality,absent,run,interval,time_ns,package\n",
-			run->out);
+		csv_end(&csv);
 	run->headed = true;
 }
 
@@ -36,7 +50,7 @@ static void write_counts(
 	} else {
 		csv_empty(csv, 3);
 	}
-	csv_rounded(csv, strcmp(value->unit, "bytes") == 0 ? 1e9 * value->rate : NAN);
+	csv_rounded(csv, unit_is_bytes(value->unit) ? 1e9 * value->rate : NAN);
 }
 
 static void write_times(struct csv *csv, const struct format_socket *socket)
@@ -64,11 +78,13 @@ static void write_row(struct block *block, const struct format_socket *socket, u
 {
 	const struct format_value *value = &socket->values[metric];
 	struct csv *csv = &block->csv;
+	char name[16 + UNCORE_NAME_MAX];
 
-	if (socket->socket == FORMAT_ALL_SOCKETS)
-		csv_text(csv, "all");
+	if (socket->part)
+		snprintf(name, sizeof name, "%" PRIu32 "/%s", socket->socket, socket->part);
 	else
-		csv_number(csv, socket->socket);
+		snprintf(name, sizeof name, "%" PRIu32, socket->socket);
+	csv_text(csv, socket->socket == FORMAT_ALL_SOCKETS ? "all" : name);
 	csv_text(csv, value->name);
 	csv_text(csv, value->unit);
 	csv_number(csv, block->runs);
@@ -81,6 +97,10 @@ static void write_row(struct block *block, const struct format_socket *socket, u
 	csv_absent(csv, value->quality, value->why);
 	write_interval(block);
 	csv_known(csv, socket->package >= 0, socket->package);
+	csv_rounded(
+		csv, value->has_idle && unit_is_bytes(value->unit) ? 1e9 * value->idle_rate : NAN);
+	csv_rounded(csv, value->has_net ? value->net : NAN);
+	csv_rounded(csv, value->has_net ? value->net_error : NAN);
 	csv_end(csv);
 }
 
@@ -88,11 +108,8 @@ static void write_rows(const struct stat_run *run, struct block *block, const st
 {
 	struct format_socket socket;
 
-	for (uint32_t i = 0; i <= total->n_sockets; i++) {
-		if (i < total->n_sockets)
-			total_show(total, run->reader.handle, i, &socket);
-		else
-			total_show_all(total, run->reader.handle, &socket);
+	for (uint32_t i = 0; i < total_n_rows(total); i++) {
+		total_show(total, run->reader.handle, i, &socket);
 		for (uint32_t k = 0; k < socket.n_values; k++)
 			write_row(block, &socket, k);
 	}
@@ -100,7 +117,7 @@ static void write_rows(const struct stat_run *run, struct block *block, const st
 
 void stat_csv_interval(struct stat_run *run, const struct total *interval, uint64_t time_ns)
 {
-	struct block block = { { run->out, false }, 1, run->number, run->n_intervals, time_ns };
+	struct block block = { csv_of(run), 1, run->number, run->n_intervals, time_ns };
 
 	begin(run);
 	write_rows(run, &block, interval);
@@ -108,13 +125,13 @@ void stat_csv_interval(struct stat_run *run, const struct total *interval, uint6
 
 void stat_csv_result(struct stat_run *run)
 {
-	struct block block = { .csv.out = run->out, .runs = run->total.runs };
+	struct block block = { .csv = csv_of(run), .runs = run->total.runs };
 	struct format_socket wall;
 
 	begin(run);
 	if (!run->total.runs)
 		return;
 	write_rows(run, &block, &run->total);
-	wall_show(run->wall_ns, run->total.runs, &wall);
+	total_show_wall(&run->total, run->reader.handle, &wall);
 	write_row(&block, &wall, 0);
 }

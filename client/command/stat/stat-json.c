@@ -21,15 +21,11 @@ static void begin(
 
 static void end(struct stat_run *run, struct jsonwriter *json)
 {
-	_cleanup_free_ char *text = NULL;
-
 	jsonwriter_close(json);
-	if (jsonwriter_finish(json, &text) == 0) {
-		fprintf(run->out, "%s\n", text);
-	} else {
-		fputs("uncore stat: no memory for the result.\n", stderr);
-		run->unwritten = true;
-	}
+	if (jsonwriter_print(json, run->out) == 0)
+		return;
+	fputs("uncore stat: no memory for the result.\n", stderr);
+	run->unwritten = true;
 }
 
 void stat_json_interval(struct stat_run *run, const struct total *interval, uint64_t time_ns)
@@ -47,6 +43,7 @@ void stat_json_interval(struct stat_run *run, const struct total *interval, uint
 static void write_origin(struct jsonwriter *json, const struct stat_run *run)
 {
 	char host[LAUNCH_HOST_MAX], begun[TIME_MAX];
+	struct format_socket wall;
 	struct tm utc;
 
 	launch_host(host);
@@ -61,8 +58,9 @@ static void write_origin(struct jsonwriter *json, const struct stat_run *run)
 		return;
 	jsonwriter_text(json, "begun", begun);
 	jsonwriter_array(json, "wall_ns");
+	total_show_wall(&run->total, run->reader.handle, &wall);
 	for (uint32_t i = 0; i < run->total.runs; i++)
-		jsonwriter_number(json, NULL, run->wall_ns[i]);
+		jsonwriter_number(json, NULL, wall.values[0].each[i * wall.values[0].each_stride]);
 	jsonwriter_close(json);
 }
 
@@ -95,7 +93,7 @@ void stat_json_result(struct stat_run *run)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
-	begin(run, &run->total, !run->options.interval_ms, &json);
+	begin(run, &run->total, !run->options.interval_ns, &json);
 	write_origin(&json, run);
 	if (run->options.until > 0)
 		write_until(&json, &run->until);

@@ -8,12 +8,15 @@
 
 #include "client/command/frame/output.h"
 #include "client/command/frame/validated.h"
+#include "client/command/stat/columns.h"
+#include "client/command/stat/stat-course.h"
 #include "client/command/stat/stat-csv.h"
 #include "client/command/stat/stat-json.h"
 #include "client/command/stat/stat-reading.h"
-#include "client/command/stat/wall.h"
+#include "client/command/stat/stat-trace.h"
 #include "client/report/format.h"
 #include "common/macro.h"
+#include "common/text.h"
 
 void stat_flush(struct stat_run *run)
 {
@@ -23,88 +26,95 @@ void stat_flush(struct stat_run *run)
 		run->unwritten = true;
 }
 
-static void print_interval_rows(
-	const struct stat_run *run, const struct total *interval, uint64_t time_ns)
-{
-	struct format_socket socket;
-
-	for (uint32_t i = 0; i < interval->n_sockets; i++) {
-		total_show(interval, run->reader.handle, i, &socket);
-		for (uint32_t k = 0; k < socket.n_values; k++) {
-			if (socket.values[k].quality & UNCORE_ABSENT ||
-				format_is_check(socket.values[k].name))
-				continue;
-			fprintf(run->out, "%12.6f  ", (double)time_ns / 1e9);
-			if (run->options.repeat > 1)
-				fprintf(run->out, "run %-4" PRIu64 " ", run->number);
-			fprintf(run->out, "socket %-2" PRIu32 " ", i);
-			format_row(run->out, &socket.values[k], false);
-		}
-	}
-}
-
 /* Prints what passed since the last interval, up to run->now. */
 void stat_print_interval(struct stat_run *run)
 {
 	_cleanup_(total_done) struct total interval = {};
-	uint64_t time_ns = stat_reading_ns(&run->now) - run->started_ns;
+	uint64_t time_ns = readout_end_ns(&run->now) - run->started_ns;
+	const struct course_point time = { readout_end_ns(run->since) - run->started_ns, time_ns };
+	struct readout last;
 
-	if (total_init(&interval, run->reader.machine.n_sockets) < 0)
+	if (total_init_like(&interval, &run->total) < 0)
 		return;
-	if (total_add(&interval, run->since, run->now.samples) < 0) {
+	if (total_add_interval(&interval, run->since, &run->now) < 0) {
 		stat_complain(run, uncore_error_text());
 		return;
 	}
-	memcpy(run->since, run->now.samples, run->now.n_sockets * sizeof *run->since);
+	last = run->last;
+	run->last = run->now;
+	run->now = last;
+	run->since = &run->last;
 	run->n_intervals++;
+	if (run->page.out)
+		stat_course_note(run, &interval, time);
+	stat_trace_note(run, &interval,
+		(struct course_point){
+			time.begin_ns + run->started_ns, readout_end_ns(&run->last) });
+	if (!run->options.interval_ns)
+		return;
 	if (run->options.form == STAT_JSON)
 		stat_json_interval(run, &interval, time_ns);
 	else if (run->options.form == STAT_CSV)
 		stat_csv_interval(run, &interval, time_ns);
 	else
-		print_interval_rows(run, &interval, time_ns);
+		columns_print(run, &interval, time_ns);
 	stat_flush(run);
+}
+
+/* "'sleep 1'", or what was waited for. Returns how many columns it took. */
+static size_t write_subject(const struct stat_run *run)
+{
+	const char *pids = run->options.pids;
+	int n = 0;
+
+	if (!*run->options.command && pids)
+		return (size_t)fprintf(run->out,
+			"everything that the sockets did while process%s %s lived",
+			strchr(pids, ',') ? "es" : "", pids);
+	if (!*run->options.command)
+		return (size_t)fprintf(run->out, "everything that the sockets did");
+	for (char **word = run->options.command; *word; word++)
+		n += fprintf(run->out, word == run->options.command ? "'%s" : " %s", *word);
+	fputc('\'', run->out);
+	return (size_t)n + 1;
 }
 
 static void print_heading(const struct stat_run *run)
 {
-	fprintf(run->out, run->total.runs ? "\n Counts while '" : "\n No counts of '");
-	for (char **word = run->options.command; *word; word++)
-		fprintf(run->out, word == run->options.command ? "%s" : " %s", *word);
-	fprintf(run->out, run->total.runs ? "' ran" : "'");
+	const bool has_command = *run->options.command;
+	char rest[128 + UNCORE_NAME_MAX] = "";
+	size_t at;
+
+	at = (size_t)fprintf(run->out, !run->total.runs ? "\n No counts of "
+				       : has_command    ? "\n Counts while "
+							: "\n Counts of ");
+	at += write_subject(run) - 1; /* without the newline */
+	if (has_command && run->total.runs) {
+		fputc(' ', run->out);
+		at++;
+		text_append(rest, sizeof rest, "ran");
+	}
 	if (run->total.runs > 1)
-		fprintf(run->out, " (mean and standard deviation of %" PRIu32 " runs)",
+		text_append(rest, sizeof rest, " (mean +- deviation of %" PRIu32 " runs)",
 			run->total.runs);
 	if (run->reader.machine.platform)
-		fprintf(run->out, ", platform %s", run->reader.machine.platform);
-	fprintf(run->out, ":\n\n");
-}
-
-/* NaN: the socket has no such value. */
-static double rate_of(const struct format_socket *socket, const char *metric)
-{
-	for (uint32_t i = 0; i < socket->n_values; i++) {
-		const struct format_value *value = &socket->values[i];
-
-		if (strcmp(value->name, metric) == 0 && !(value->quality & UNCORE_ABSENT))
-			return value->rate;
-	}
-	return NAN;
+		text_append(rest, sizeof rest, ", platform %s", run->reader.machine.platform);
+	text_append(rest, sizeof rest, ":");
+	text_fold(run->out, rest, at, 3);
+	fputc('\n', run->out);
 }
 
 /* Notes how much of the bandwidth that kernels reached on this machine DRAM's reads and writes
- * took. */
-static void note_peak(struct json_object *validated, struct format_socket *socket)
+ * took. No figure of a vendor is shown in its place. */
+static void note_peak(const struct validated *validated, struct format_socket *socket)
 {
 	double peak = validated_peak(validated, socket->socket);
-	double total = rate_of(socket, "dram.total");
-	double rate =
-		isnan(total) ? rate_of(socket, "dram.read") + rate_of(socket, "dram.write") : total;
+	const struct format_value *total = format_find(socket, "dram.total");
 
-	if (peak > 0 && !isnan(rate))
+	if (peak > 0 && total && !(total->quality & UNCORE_ABSENT))
 		snprintf(socket->note, sizeof socket->note,
 			"%.0f %% of %.1f GB/s, the most that a kernel of `uncore validate` moved",
-			100 * rate / peak, peak);
+			100 * total->rate / peak, peak);
 }
 
 static void print_wall(const struct stat_run *run)
@@ -112,13 +122,14 @@ static void print_wall(const struct stat_run *run)
 	const struct format_value *wall;
 	struct format_socket socket;
 
-	wall_show(run->wall_ns, run->total.runs, &socket);
+	total_show_wall(&run->total, run->reader.handle, &socket);
 	wall = &socket.values[0];
-	fprintf(run->out, " wall time %.6f s", (double)wall->count / 1e9);
+	fprintf(run->out, *run->options.command ? " wall time %.6f s" : " measured for %.6f s",
+		(double)wall->count / 1e9);
 	if (socket.repeated)
 		fprintf(run->out, " +- %.2f %%", 100 * wall->deviation / (double)wall->count);
 	if (socket.ranged)
-		fprintf(run->out, ", median %.6f s, minimum %.6f s, maximum %.6f s",
+		fprintf(run->out, "\n     median %.6f s, minimum %.6f s, maximum %.6f s",
 			(double)wall->median / 1e9, (double)wall->min / 1e9,
 			(double)wall->max / 1e9);
 	fprintf(run->out, "\n");
@@ -126,33 +137,53 @@ static void print_wall(const struct stat_run *run)
 
 static void print_figures(const struct stat_run *run)
 {
-	struct json_object *validated = validated_read(run->reader.machine.platform);
-	struct format_socket socket;
+	_cleanup_(validated_done) struct validated validated;
+	const bool is_known = validated_read(&validated, run->reader.machine.platform);
+	const uint32_t n = run->total.n_sockets;
+	struct format_socket shown[2]; /* this one, and the one above it */
 
-	for (uint32_t i = 0; i < run->total.n_sockets; i++) {
-		total_show(&run->total, run->reader.handle, i, &socket);
-		note_peak(validated, &socket);
-		format_rows(run->out, &socket);
+	for (uint32_t i = 0; i < n + (n > 1); i++) {
+		struct format_socket *socket = &shown[i % 2];
+
+		total_show(&run->total, run->reader.handle, i, socket);
+		note_peak(&validated, socket);
+		format_rows(run->out, socket, i ? &shown[(i + 1) % 2] : NULL);
 	}
-	validated_free(validated);
-	if (run->total.n_sockets > 1) {
-		total_show_all(&run->total, run->reader.handle, &socket);
-		format_rows(run->out, &socket);
-	}
+	if (run->total.parts)
+		columns_print_parts(run);
+	if (!is_known && !format_warning(run->reader.machine.platform))
+		fputs(" share of the peak: -, since nobody has kept a report of `uncore validate` "
+		      "here\n",
+			run->out);
 	print_wall(run);
+	background_note(run);
 }
 
 static void print_table(const struct stat_run *run)
 {
+	output_style(run->out, STYLE_HEADING);
 	print_heading(run);
+	output_style(run->out, STYLE_PLAIN);
 	if (run->total.runs)
 		print_figures(run);
 	if (run->options.until > 0)
 		until_tell(&run->until, run->out, " ");
 	if (*run->failure)
 		fprintf(run->out, " Failure: %s\n", run->failure);
+	output_style(run->out, STYLE_DOUBT);
 	if (run->reader.machine.platform)
-		format_caveats(run->out, run->reader.machine.platform, "this command");
+		format_caveats(run->out, run->reader.machine.platform,
+			*run->options.command ? "this command" : "one program");
+	output_style(run->out, STYLE_PLAIN);
+}
+
+/* Intervals have been printed already. */
+static void print_line(struct stat_run *run)
+{
+	if (run->options.interval_ns || !run->total.runs)
+		return;
+	run->n_intervals = 1;
+	columns_print(run, &run->total, run->total.sockets[0].window_ns / run->total.runs);
 }
 
 void stat_print_result(struct stat_run *run)
@@ -161,12 +192,40 @@ void stat_print_result(struct stat_run *run)
 		stat_json_result(run);
 	else if (run->options.form == STAT_CSV)
 		stat_csv_result(run);
-	else
+	else if (run->options.form == STAT_LINE)
+		print_line(run);
+	else if (run->total.runs || run->options.output_path) /* stderr has the failure already */
 		print_table(run);
 	stat_flush(run);
 	/* The table has it. JSON has it, too, but a program may be its reader. */
 	if (run->options.until > 0 &&
 		(run->options.form == STAT_CSV ||
-			(run->options.form == STAT_JSON && run->out != stderr)))
+			(run->options.form == STAT_JSON && run->options.output_path)))
 		until_tell(&run->until, stderr, "uncore stat: ");
+}
+
+static void print_as(const struct stat_run *run, enum stat_form form, FILE *out)
+{
+	struct stat_run copy = *run;
+
+	copy.options.form = form;
+	copy.options.output_path = NULL;
+	copy.out = out;
+	if (form == STAT_TABLE)
+		print_table(&copy);
+	else
+		stat_print_result(&copy);
+}
+
+void stat_print_page(struct stat_run *run)
+{
+	struct page *page = &run->page;
+
+	if (!page->out)
+		return;
+	print_as(run, STAT_JSON, page->part[PAGE_DATA]);
+	print_as(run, STAT_TABLE, page->part[PAGE_TEXT]);
+	stat_course_json(run, page->part[PAGE_MORE]);
+	stat_course_still(run, page->part[PAGE_STILL]);
+	run->unwritten |= page_write(page) < 0;
 }

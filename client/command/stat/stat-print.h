@@ -12,3 +12,6 @@ void stat_print_interval(struct stat_run *run);
 
 /* The run as a whole. */
 void stat_print_result(struct stat_run *run);
+
+/* The page of --html, if there is one. */
+void stat_print_page(struct stat_run *run);

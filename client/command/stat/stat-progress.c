@@ -27,7 +27,7 @@ static bool is_time(struct stat_run *run)
 	uint64_t now_ns = clock_now_ns();
 
 	if (!run->progress_told_ns)
-		run->progress_told_ns = run->started_ns;
+		run->progress_told_ns = run->started_ns ? run->started_ns : now_ns;
 	if (now_ns - run->progress_told_ns < PAUSE_NS)
 		return false;
 	run->progress_told_ns = now_ns;
@@ -38,12 +38,17 @@ void stat_tell_progress(struct stat_run *run)
 {
 	const struct until_metric *worst = until_worst(&run->until);
 
-	if (!(run->options.until > 0) || run->number == run->options.repeat ||
-		!isatty(STDERR_FILENO) || !is_time(run))
+	if (run->number == run->options.repeat || !isatty(STDERR_FILENO) || !is_time(run))
 		return;
-	fprintf(stderr, "uncore stat: %" PRIu64 " of at most %" PRIu64 " runs in %.0f s",
-		run->number, run->options.repeat, (double)(clock_now_ns() - run->started_ns) / 1e9);
-	if (worst && isfinite(worst->error))
+	if (!run->number) {
+		fprintf(stderr, "uncore stat: %" PRIu64 " of %" PRIu64 " runs to warm up.\n",
+			run->n_warm, run->options.warmup);
+		return;
+	}
+	fprintf(stderr, "uncore stat: %" PRIu64 " of%s %" PRIu64 " runs in %.0f s", run->number,
+		run->options.until > 0 ? " at most" : "", run->options.repeat,
+		(double)(clock_now_ns() - run->started_ns) / 1e9);
+	if (run->options.until > 0 && worst && isfinite(worst->error))
 		fprintf(stderr,
 			"; standard error of %s %.3g %%, wanted below %g %%; about %" PRIu64
 			" more",

@@ -4,7 +4,7 @@
 #include "client/command/stat/stat-run.h"
 
 /*
- * Between two runs of `uncore stat --until`: prints a line for a person who waits, if stderr is a
+ * Between two runs of a command: prints a line for a person who waits, if stderr is a
  * terminal, at most every few seconds.
  */
 void stat_tell_progress(struct stat_run *run);

@@ -9,6 +9,8 @@
 
 #include "client/command/frame/child.h"
 #include "client/command/frame/total.h"
+#include "client/command/page/page.h"
+#include "client/command/stat/course.h"
 #include "client/command/stat/stat-options.h"
 #include "client/command/stat/until.h"
 #include "client/libuncore/uncore.h"
@@ -21,14 +23,23 @@ struct stat_run {
 	FILE *out;
 	struct reader reader;
 	struct readout before, now;  /* of the run */
-	struct uncore_sample *since; /* of the interval; one per socket; owned */
+	struct readout last;         /* the end of the interval before this one */
+	const struct readout *since; /* the begin of this one: .before or .last */
+	struct parts parts;
 	struct total total;
-	uint64_t *wall_ns; /* of each measured run, from the command's start to its end; owned */
+	struct total idle; /* what the sockets did before the first run */
 	struct until until;
+	struct page page; /* .path NULL: none */
+	struct course course;
+	struct {
+		FILE *out;                 /* owned; NULL: none */
+		bool *is_described;        /* owned; each value of each row; NULL: no row is */
+		uint64_t n_runs, ahead_ns; /* CLOCK_BOOTTIME - the readings' clock */
+	} trace;
 	struct timespec begun;     /* CLOCK_REALTIME of the first run's first reading */
 	uint64_t started_ns;       /* CLOCK_MONOTONIC of the same; 0: not yet */
 	uint64_t progress_told_ns; /* 0: not yet */
-	uint64_t number;           /* of the run, from 1 */
+	uint64_t number, n_warm;   /* of the run, from 1; runs that were not measured */
 	uint64_t n_intervals;
 	int last_failure;   /* of a reading; 0: the last one succeeded */
 	char failure[1024]; /* the last sentence; "": nothing failed */

@@ -6,6 +6,7 @@
  * is 0 and there are no figures.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,13 @@
 
 #include "client/command/frame/child.h"
 #include "client/command/frame/command.h"
+#include "client/command/stat/stat-measure.h"
 #include "client/command/stat/stat-options.h"
 #include "client/command/stat/stat-print.h"
 #include "client/command/stat/stat-progress.h"
 #include "client/command/stat/stat-reading.h"
 #include "client/command/stat/stat-run.h"
+#include "client/command/stat/stat-trace.h"
 #include "client/launcher/launch.h"
 #include "client/libuncore/uncore.h"
 #include "common/clock.h"
@@ -26,10 +29,30 @@
 
 static void run_done(struct stat_run *run)
 {
-	if (run->out && run->out != stderr)
+	if (run->out)
 		fclose(run->out);
+	page_done(&run->page);
+	stat_trace_done(run);
+	course_done(&run->course);
 	stat_disconnect(run);
 	stat_options_done(&run->options);
+}
+
+/* stderr itself writes each piece of a line at once. */
+static FILE *open_stderr(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static int open_page(struct stat_run *run)
+{
+	run->page = (struct page){ &page_stat, "uncore stat", run->options.html_path };
+	if (page_open(&run->page) == 0)
+		return stat_trace_open(run);
+	snprintf(run->failure, sizeof run->failure, "cannot write to %.512s.", run->page.path);
+	return -1;
 }
 
 static int open_output(struct stat_run *run)
@@ -37,10 +60,14 @@ static int open_output(struct stat_run *run)
 	const char *path = run->options.output_path;
 	char text[512];
 
-	run->out = path ? fopen(path, "we") : stderr;
+	run->out = path ? fopen(path, run->options.append ? "ae" : "we") : open_stderr();
+	/* Rows that are appended have their heading. */
+	run->headed = run->out && run->options.append && fseek(run->out, 0, SEEK_END) == 0 &&
+		      ftell(run->out) > 0;
 	if (run->out)
-		return 0;
-	snprintf(text, sizeof text, "cannot write to %s: %s.", path, strerror(errno));
+		return open_page(run);
+	snprintf(text, sizeof text, "cannot write to %s: %s.", path ? path : "stderr",
+		strerror(errno));
 	stat_complain(run, text);
 	return -1;
 }
@@ -75,8 +102,9 @@ static int give_up(struct stat_run *run, int status)
 	/* The file must not keep the figures of an earlier job. */
 	if (bare && !run->out && run->options.output_path)
 		run->out = fopen(run->options.output_path, "we");
-	if (run->out && (run->out != stderr || !bare))
+	if (run->out && (run->options.output_path || !bare))
 		stat_print_result(run);
+	stat_print_page(run);
 	if (!bare)
 		return status;
 	fprintf(stderr, "uncore stat: %s runs without being measured: %s\n",
@@ -113,37 +141,13 @@ static int cannot_run(struct stat_run *run, int error)
 /* Waits for the end of the command, and prints each interval when it is over. */
 static int watch(struct stat_run *run, const struct child *child, int *ret_status)
 {
-	uint64_t step_ns = run->options.interval_ms * 1000000;
+	const uint64_t step_ns = run->options.step_ns;
 	uint64_t tick_ns = step_ns ? clock_now_ns() + step_ns : UINT64_MAX;
 	int r;
 
-	while ((r = child_wait(child, &run->signals, tick_ns, ret_status)) == 0) {
-		if (stat_read(run, &run->now) == 0)
-			stat_print_interval(run);
-		/* After an interval that took too long, a whole one follows, and not a burst. */
-		while (tick_ns <= clock_now_ns())
-			tick_ns += step_ns;
-	}
+	while ((r = child_wait(child, &run->signals, tick_ns, ret_status)) == 0)
+		tick_ns = stat_tick(run, tick_ns);
 	return r;
-}
-
-static void take_result(struct stat_run *run, uint64_t wall_ns)
-{
-	int r;
-
-	if (stat_read(run, &run->now) < 0) {
-		run->failed = true;
-		return;
-	}
-	if (run->options.interval_ms)
-		stat_print_interval(run);
-	r = total_add(&run->total, run->before.samples, run->now.samples);
-	if (r < 0) {
-		stat_complain(run, r == -ENOMEM ? "out of memory." : uncore_error_text());
-		run->failed = true;
-		return;
-	}
-	run->wall_ns[run->total.runs - 1] = wall_ns;
 }
 
 static int status_of(int wait_status)
@@ -153,13 +157,20 @@ static int status_of(int wait_status)
 	return WEXITSTATUS(wait_status);
 }
 
-static void begin(struct stat_run *run)
+/* Waits for --delay, and then takes the first reading. As child_wait(). */
+static int begin_later(struct stat_run *run, const struct child *child, int *ret_status)
 {
-	if (!run->started_ns) {
-		run->started_ns = stat_reading_ns(&run->before);
-		clock_gettime(CLOCK_REALTIME, &run->begun);
+	int r = child_wait(
+		child, &run->signals, clock_deadline_ns(run->options.delay_ns), ret_status);
+
+	if (r == 0 && stat_read(run, &run->before) == 0) {
+		stat_begin(run);
+		return 0;
 	}
-	memcpy(run->since, run->before.samples, run->before.n_sockets * sizeof *run->since);
+	if (r > 0)
+		stat_complain(run, "the command ended before --delay was over.");
+	run->failed = true;
+	return r == 0 ? child_wait(child, &run->signals, UINT64_MAX, ret_status) : r;
 }
 
 /* Lets the command run to its end. Returns its exit status; *@ret_go_on: another run may follow. */
@@ -169,28 +180,86 @@ static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
 	int wait_status = 0;
 	int r = child_go(child);
 
+	run->failed = false;
+	if (r == 0 && run->options.delay_ns) {
+		r = begin_later(run, child, &wait_status);
+		start_ns = clock_now_ns();
+	}
 	if (r == 0)
 		r = watch(run, child, &wait_status);
 	if (r < 0)
 		return cannot_run(run, r);
-	take_result(run, clock_now_ns() - start_ns);
+	if (!run->failed)
+		stat_take_result(run, clock_now_ns() - start_ns);
 	*ret_go_on = !run->failed && !WIFSIGNALED(wait_status);
 	return status_of(wait_status);
+}
+
+/* Runs @command without measuring it. Returns its exit status; *@ret_go_on: it ran to its end. */
+static int run_aside(struct stat_run *run, char **command, bool *ret_go_on)
+{
+	struct child child;
+	int wait_status = 0;
+	int r = child_new(command, &run->signals, &child);
+
+	if (r == 0)
+		r = child_go(&child);
+	if (r == 0)
+		r = child_wait(&child, &run->signals, UINT64_MAX, &wait_status);
+	*ret_go_on = r > 0 && !WIFSIGNALED(wait_status) && !child_told_to_stop(&run->signals);
+	return r < 0 ? cannot_run(run, r) : status_of(wait_status);
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int prepare(struct stat_run *run)
+{
+	const char *shell[] = { "sh", "-c", run->options.prepare, NULL };
+	bool go_on = true;
+	int status = run->options.prepare ? run_aside(run, (char **)shell, &go_on) : 0;
+
+	if (status == 0 && go_on)
+		return -1;
+	if (status)
+		stat_complain(run, "the command of --prepare failed, so nothing follows it.");
+	return EXIT_NOT_MEASURED;
+}
+
+/* All runs of --warmup. Returns -1 to go on, or the exit status. */
+static int warm_up(struct stat_run *run)
+{
+	bool go_on = true;
+
+	while (run->n_warm < run->options.warmup) {
+		int status = prepare(run);
+
+		if (status >= 0)
+			return status;
+		status = run_aside(run, run->options.command, &go_on);
+		if (!go_on)
+			return status;
+		run->n_warm++;
+		stat_tell_progress(run);
+	}
+	return -1;
 }
 
 /* One run. Returns the exit status so far; @status is that of the run before. */
 static int run_once(struct stat_run *run, int status, bool *ret_go_on)
 {
 	struct child child;
-	int r = child_new(run->options.command, &run->signals, &child);
+	int prepared = prepare(run);
+	int r = prepared < 0 ? child_new(run->options.command, &run->signals, &child) : 0;
 
+	if (prepared >= 0)
+		return prepared;
 	if (r < 0)
 		return cannot_run(run, r);
-	if (stat_read(run, &run->before) < 0) {
+	if (stat_read_first(run) < 0) {
 		child_cancel(&child);
 		return run->options.anyway ? status : EXIT_NOT_MEASURED;
 	}
-	begin(run);
+	if (!run->options.delay_ns)
+		stat_begin(run);
 	return measure(run, &child, ret_go_on);
 }
 
@@ -198,10 +267,16 @@ static int run_once(struct stat_run *run, int status, bool *ret_go_on)
 static int run_all(struct stat_run *run)
 {
 	bool go_on = true;
-	int status = EXIT_NOT_MEASURED;
+	int status;
 
 	child_take_signals(&run->signals);
 	run->signals_taken = true;
+	status = warm_up(run);
+	if (status >= 0)
+		return status;
+	status = EXIT_NOT_MEASURED;
+	if (background_measure(run) < 0)
+		return status;
 	while (go_on && run->number < run->options.repeat) {
 		go_on = false;
 		run->number++;
@@ -224,12 +299,15 @@ int command_stat(int argc, char **argv)
 		return status;
 	if (is_another_first(&run))
 		return become_command(&run);
-	if (stat_connect(&run) < 0 || open_output(&run) < 0)
-		return give_up(&run, EXIT_NOT_MEASURED);
-	status = run_all(&run);
+	status = stat_connect(&run);
+	if (status || open_output(&run) < 0)
+		return give_up(&run, status ? status : EXIT_NOT_MEASURED);
+	status = *run.options.command ? run_all(&run) : stat_watch(&run);
 	if (!run.started_ns)
-		return give_up(&run, status);
+		return give_up(&run, status ? status : EXIT_NOT_MEASURED);
 	stat_print_result(&run);
+	stat_print_page(&run);
+	stat_trace_done(&run);
 	if (status == 0 && !run.options.anyway && (!run.total.runs || run.unwritten))
 		status = EXIT_NOT_MEASURED;
 	return status;

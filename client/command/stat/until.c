@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/report/format.h"
+#include "common/unit.h"
 
 void until_init(struct until *ret, double percent, const struct uncore *handle)
 {
@@ -17,7 +18,7 @@ void until_init(struct until *ret, double percent, const struct uncore *handle)
 		struct until_metric *metric = &ret->metrics[ret->n_metrics];
 
 		snprintf(metric->name, sizeof metric->name, "%s", name);
-		metric->is_bytes = strcmp(uncore_metric_unit(handle, ret->n_metrics), "bytes") == 0;
+		metric->is_bytes = unit_is_bytes(uncore_metric_unit(handle, ret->n_metrics));
 		ret->n_metrics++;
 	}
 }
@@ -29,9 +30,13 @@ static const struct total_value *value_of(const struct total *total, uint32_t me
 	return &total->sockets[total->n_sockets].values[metric];
 }
 
-static bool is_ignored(const struct until_metric *metric, const struct total_value *value)
+static bool is_ignored(const struct until *until, const struct total *total, uint32_t i)
 {
-	return !metric->is_bytes || value->quality & UNCORE_ABSENT || format_is_check(metric->name);
+	const struct until_metric *metric = &until->metrics[i];
+	const struct total_value *value = value_of(total, i);
+
+	return total->left_out >> i & 1 || !metric->is_bytes || value->quality & UNCORE_ABSENT ||
+	       format_is_check(metric->name);
 }
 
 static double largest_mean(const struct until *until, const struct total *total)
@@ -39,10 +44,8 @@ static double largest_mean(const struct until *until, const struct total *total)
 	double largest = 0;
 
 	for (uint32_t i = 0; i < until->n_metrics; i++) {
-		const struct total_value *value = value_of(total, i);
-
-		if (!is_ignored(&until->metrics[i], value))
-			largest = fmax(largest, value->mean);
+		if (!is_ignored(until, total, i))
+			largest = fmax(largest, value_of(total, i)->mean);
 	}
 	return largest;
 }
@@ -69,7 +72,7 @@ bool until_judge(struct until *until, const struct total *total)
 		struct until_metric *metric = &until->metrics[i];
 
 		metric->error = error_of(value, total->runs);
-		if (is_ignored(metric, value))
+		if (is_ignored(until, total, i))
 			metric->state = UNTIL_IGNORED;
 		else if (value->mean < least)
 			metric->state = UNTIL_LEFT_OUT;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/validate/calibration.h"
+#include "client/command/validate/judge.h"
 
 #include <math.h>
-
-#include "client/command/validate/measure/shape.h"
 
 /* How near to a power of two a measured factor must be: a count is always worth a power of two
  * bytes, as lines and bursts are. */
@@ -30,46 +28,30 @@ static unsigned bytes_for(uint32_t bytes, double factor)
 }
 
 static bool calibrate_metric(
-	const struct session *session, const struct judged_metric *metric, struct calibration *ret)
+	const struct session *session, const struct metric_view *view, struct calibration *ret)
 {
-	struct shown shown = shape_of(&metric->fit);
+	const struct shown *shown = &view->shown;
 
-	if (metric->series == PROBE_NONE || shown.shape != metric->wanted ||
-		!(session->probe.series[metric->series].quality & UNCORE_UNCALIBRATED))
+	if (view->series == PROBE_NONE || shown->shape != view->wanted ||
+		!(session->probe.series[view->series].quality & UNCORE_UNCALIBRATED))
 		return false;
 	*ret = (struct calibration){
-		.metric = metric->name,
-		.factor = 1 / shown.scale,
-		.error = metric->fit.error / (shown.scale * shown.scale),
+		.metric = view->metric,
+		.factor = 1 / shown->scale,
+		.error = shown->fit.error / (shown->scale * shown->scale),
 	};
-	ret->bytes = bytes_for(bytes_now(session, metric->series), ret->factor);
+	ret->bytes = bytes_for(bytes_now(session, view->series), ret->factor);
 	return true;
 }
 
-unsigned calibrate(const struct session *session, const struct judged_node *node,
-	struct calibration ret[TIER_METRICS_MAX])
+unsigned calibrate(const struct judged_node *node, struct calibration ret[TIER_METRICS_MAX])
 {
 	unsigned n = 0;
 
-	if (node->findings.outcome != OUTCOME_RIGHT && !findings_are_factors(&node->findings))
+	if (judge_notices_others(node) ||
+		(node->findings.outcome != OUTCOME_RIGHT && !findings_are_factors(&node->findings)))
 		return 0;
-	for (unsigned i = 0; i < node->tier.n; i++)
-		n += calibrate_metric(session, &node->metric[i], &ret[n]);
+	for (unsigned i = 0; i < node->views.n; i++)
+		n += calibrate_metric(node->session, &node->views.view[i], &ret[n]);
 	return n;
-}
-
-void calibration_print(FILE *out, const struct session *session, const struct judged_node *node)
-{
-	struct calibration found[TIER_METRICS_MAX];
-	unsigned n = calibrate(session, node, found), n_lines = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		fprintf(out,
-			"  %s is uncalibrated; what it shows times %.3f (+- %.3f) is right here.\n",
-			found[i].metric, found[i].factor, found[i].error);
-	for (unsigned i = 0; i < n; i++)
-		if (found[i].bytes)
-			fprintf(out, "%s    %s = %u\n",
-				n_lines++ ? "" : "  For uncored.conf:\n    [calibration]\n",
-				found[i].metric, found[i].bytes);
 }

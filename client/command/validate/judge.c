@@ -5,19 +5,24 @@
 #include <math.h>
 
 #include "common/macro.h"
+#include "common/text.h"
 
 /* fill is judged if a counter of claimed lines shows nearly all that fill writes. */
 static const double CLAIMED = 0.9;
+
+/* A channel of a node has more than this share of what its busiest channel has. */
+static const double OWN_SHARE = 0.05;
+
+enum { NAMES_MAX = 200 };
 
 /* --- which kernels --- */
 
 static const char *const judged_kernels[] = { "load", "update", "storent1", "fill" };
 static const char *const evasion_kernels[] = { "store1", "copy" };
 
-static int run(
-	struct session *session, struct judged_node *node, const char *name, unsigned threads)
+static int run(struct judged_node *node, const char *name, unsigned threads)
 {
-	const struct session_run what = { .kernel = kernel_find(name),
+	const struct workers_job what = { .kernel = kernel_find(name),
 		.place = node->place,
 		.memory = node->place,
 		.n_threads = threads };
@@ -25,7 +30,7 @@ static int run(
 
 	if (what.kernel->absent)
 		return 0;
-	r = session_measure(session, &what, &node->measured[node->n]);
+	r = session_measure(node->session, &what, &node->measured[node->n]);
 	node->n += r == 0;
 	if (r < 0)
 		measured_done(&node->measured[node->n]);
@@ -34,31 +39,29 @@ static int run(
 
 /* --- fill --- */
 
-static double claimed(
-	const struct session *session, const struct judged_node *node, const struct measured *fill)
+static double claimed(const struct judged_node *node, const struct measured *fill)
 {
 	static const char *const metrics[] = { "itom", "specitom" };
 	double bytes = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
-		uint32_t series = probe_find(&session->probe, node->socket, metrics[i]);
+		uint32_t series = probe_find(&node->session->probe, node->socket, metrics[i]);
 
-		if (series != PROBE_NONE &&
-			!(session->probe.series[series].quality & UNCORE_ABSENT))
+		if (probe_has(&node->session->probe, series))
 			bytes += fill->bytes[series];
 	}
 	return bytes / fill->predicted.written;
 }
 
 /* If the CPU is known to evade the reads of fill, its traffic is known, and it can be judged. */
-static void judge_fill(const struct session *session, struct judged_node *node)
+static void judge_fill(struct judged_node *node)
 {
 	struct measured *last = node->n ? &node->measured[node->n - 1] : NULL;
 
 	node->n_judged = node->n;
 	if (!last || last->predicted.allocated == 0)
 		return;
-	if (claimed(session, node, last) >= CLAIMED)
+	if (claimed(node, last) >= CLAIMED)
 		last->predicted.allocated = 0;
 	else
 		node->n_judged--;
@@ -66,38 +69,38 @@ static void judge_fill(const struct session *session, struct judged_node *node)
 
 /* --- the node --- */
 
-static int run_all(struct session *session, struct judged_node *node)
+static int run_all(struct judged_node *node)
 {
 	unsigned threads = node->place->n_cpus;
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(judged_kernels) && r == 0; i++)
-		r = run(session, node, judged_kernels[i], threads);
-	judge_fill(session, node);
-	for (size_t i = 0; i < ARRAY_SIZE(evasion_kernels) && r == 0 && !session->options.quick;
-		i++) {
-		r = run(session, node, evasion_kernels[i], 1);
+		r = run(node, judged_kernels[i], threads);
+	judge_fill(node);
+	for (size_t i = 0;
+		i < ARRAY_SIZE(evasion_kernels) && r == 0 && !node->session->options.quick; i++) {
+		r = run(node, evasion_kernels[i], 1);
 		if (r == 0 && threads > 1)
-			r = run(session, node, evasion_kernels[i], threads);
+			r = run(node, evasion_kernels[i], threads);
 	}
 	return r;
 }
 
 /* Reads the next node's memory from here, to see which socket's counters show that. */
-static int run_remote(struct session *session, struct judged_node *node)
+static int run_remote(struct judged_node *node)
 {
-	const struct places *places = &session->places;
+	const struct places *places = &node->session->places;
 	unsigned here = (unsigned)(node->place - places->place);
 	const struct place *next = &places->place[(here + 1) % places->n];
-	const struct session_run what = {
+	const struct workers_job what = {
 		.kernel = kernel_find("load"), .place = node->place, .memory = next, .n_threads = 1
 	};
 
-	if (next == node->place || session->options.quick || node->place->memory_only ||
-		!session_wants(session, next))
+	if (next == node->place || node->session->options.quick || node->place->memory_only ||
+		!session_wants(node->session, next))
 		return 0;
 	node->neighbour = next;
-	return session_measure(session, &what, &node->remote);
+	return session_measure(node->session, &what, &node->remote);
 }
 
 static bool has_memory_nodes(const struct places *places)
@@ -108,39 +111,40 @@ static bool has_memory_nodes(const struct places *places)
 	return false;
 }
 
-static struct evidence evidence_of(const struct session *session, const struct judged_node *node)
+static struct evidence evidence_of(struct judged_node *node)
 {
-	return (struct evidence){
-		.probe = &session->probe,
+	struct evidence evidence = {
+		.probe = &node->session->probe,
 		.place = node->place,
 		.socket = node->socket,
 		.tier = node->tier,
-		.has_memory_nodes = has_memory_nodes(&session->places),
+		.has_memory_nodes = has_memory_nodes(&node->session->places),
+		.is_exact = node->session->rules.quantum <= 1,
+		.findings = &node->findings,
 	};
+
+	for (unsigned i = 0; i < node->tier.n; i++)
+		evidence.never[i] =
+			session_never(node->session, node->tier.metric[i].name, node->socket);
+	return evidence;
 }
 
-static void judge(const struct session *session, struct judged_node *node)
+static void judge(struct judged_node *node)
 {
 	const struct measured *kernels[JUDGE_KERNELS_MAX];
-	struct evidence evidence = evidence_of(session, node);
+	struct evidence evidence = evidence_of(node);
 
 	evidence.kernels = kernels;
 	evidence.n_kernels = node->n_judged;
 	for (unsigned i = 0; i < node->n_judged; i++)
 		kernels[i] = &node->measured[i];
-	for (unsigned i = 0; i < node->tier.n; i++) {
-		const struct tier_metric *metric = &node->tier.metric[i];
-
-		node->metric[i] = (struct judged_metric){ metric->name, metric->wanted,
-			probe_find(&session->probe, node->socket, metric->name),
-			verdict_fit(&evidence, metric->name) };
-	}
-	verdict(&evidence, &node->findings);
+	evidence_views(&evidence, node->socket, &node->views);
+	verdict(&evidence);
 }
 
-static bool can_be_judged(const struct session *session, struct judged_node *node)
+static bool can_be_judged(struct judged_node *node)
 {
-	struct evidence evidence = evidence_of(session, node);
+	struct evidence evidence = evidence_of(node);
 
 	if (node->socket == UINT32_MAX)
 		findings_add(&node->findings, OUTCOME_ABSENT,
@@ -151,7 +155,7 @@ static bool can_be_judged(const struct session *session, struct judged_node *nod
 			"CPUs.",
 			node->place->node);
 	else
-		return !verdict_is_absent(&evidence, &node->findings);
+		return !verdict_is_absent(&evidence);
 	return false;
 }
 
@@ -159,19 +163,21 @@ int judge_node(struct session *session, const struct place *place, struct judged
 {
 	int r;
 
-	*ret = (struct judged_node){ .place = place, .socket = session_socket(session, place) };
+	*ret = (struct judged_node){
+		.session = session, .place = place, .socket = session_socket(session, place)
+	};
 	ret->tier = session_tier(session, place);
-	if (!can_be_judged(session, ret))
+	if (!can_be_judged(ret))
 		return 0;
-	r = run_all(session, ret);
+	r = run_all(ret);
 	if (r == -ENOMEM) {
 		findings_add(&ret->findings, OUTCOME_ABSENT,
 			"There is not enough free memory on node %u.", place->node);
 		return 0;
 	}
 	if (r == 0)
-		judge(session, ret);
-	return r == 0 ? run_remote(session, ret) : r;
+		judge(ret);
+	return r == 0 ? run_remote(ret) : r;
 }
 
 void judged_done(struct judged_node *node)
@@ -184,22 +190,116 @@ void judged_done(struct judged_node *node)
 double judge_evaded(const struct judged_node *node, const struct measured *measured)
 {
 	const struct kernel_traffic *traffic = &measured->predicted;
-	const struct judged_metric *reads = &node->metric[0];
+	const struct metric_view *reads = &node->views.view[0];
 	double all = shape_predicted(reads->wanted, traffic);
 
-	/* Only right counters can tell. */
-	if (traffic->allocated == 0 || node->findings.outcome != OUTCOME_RIGHT)
+	/* Only right counters can tell, and others evade or not what they like. */
+	if (traffic->allocated == 0 || node->findings.outcome != OUTCOME_RIGHT ||
+		measured_notices_others(measured))
 		return NAN;
 	return (all - measured->bytes[reads->series]) / traffic->allocated;
 }
 
-double judge_peak(const struct judged_node *node)
+bool judge_notices_others(const struct judged_node *node)
 {
-	double peak = 0;
+	for (unsigned i = 0; i < node->n_judged; i++)
+		if (measured_notices_others(&node->measured[i]))
+			return true;
+	return false;
+}
+
+static double bytes_per_ns(const struct measured *measured)
+{
+	return measured_total(measured) / measured->best_ns;
+}
+
+/* NULL: nothing was measured. */
+static const struct measured *fastest(const struct judged_node *node)
+{
+	const struct measured *found = NULL;
 
 	for (unsigned i = 0; i < node->n; i++)
-		peak = fmax(peak, measured_total(&node->measured[i]) / node->measured[i].best_ns);
-	return peak;
+		if (!found || bytes_per_ns(&node->measured[i]) > bytes_per_ns(found))
+			found = &node->measured[i];
+	return found;
+}
+
+double judge_peak(const struct judged_node *node)
+{
+	return fastest(node) ? bytes_per_ns(fastest(node)) : 0;
+}
+
+const char *judge_no_peak(const struct judged_node *node)
+{
+	if (session_is_simulated(node->session))
+		return "A simulated machine has no time.";
+	return fastest(node) && measured_notices_others(fastest(node))
+		       ? "Other programs used this memory."
+		       : NULL;
+}
+
+/* --- which channels --- */
+
+static bool is_channel(const struct judged_node *node, uint32_t number)
+{
+	return probe_is_channel_of(&node->session->probe, number, node->views.view[0].series);
+}
+
+/* A channel of the node shows more bytes of the first kernel than these. */
+static double least_bytes(const struct judged_node *node)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < node->session->probe.n_series; i++)
+		if (is_channel(node, i))
+			most = fmax(most, node->measured[0].bytes[i]);
+	return OWN_SHARE * most;
+}
+
+unsigned judge_channels(const struct judged_node *node, char ret_names[JUDGE_CHANNELS_BYTES])
+{
+	const struct probe *probe = &node->session->probe;
+	const double least = least_bytes(node);
+	unsigned n_others = 0;
+
+	*ret_names = '\0';
+	for (uint32_t i = 0; i < probe->n_series; i++) {
+		if (!is_channel(node, i))
+			continue;
+		if (node->measured[0].bytes[i] > least)
+			text_append(ret_names, JUDGE_CHANNELS_BYTES, "%s%s", *ret_names ? " " : "",
+				probe->series[i].name);
+		else
+			n_others++;
+	}
+	return n_others;
+}
+
+static void judge_pair(struct judged_node *node, const struct judged_node *other)
+{
+	const double least = least_bytes(node), least_of_other = least_bytes(other);
+	const struct probe *probe = &node->session->probe;
+	char names[NAMES_MAX] = "";
+
+	for (uint32_t i = 0; i < probe->n_series; i++)
+		if (is_channel(node, i) && node->measured[0].bytes[i] > least &&
+			other->measured[0].bytes[i] > least_of_other)
+			text_append(names, sizeof names, "%s%s", *names ? ", " : "",
+				probe->series[i].name);
+	if (*names)
+		findings_add(&node->findings, OUTCOME_UNCLEAR,
+			"Boxes that show the traffic of this node and of node %u: %s. Nodes of a "
+			"package have memory controllers of their own, but on Knights Landing and "
+			"with numa=fake: so these may be the boxes of another node.",
+			other->place->node, names);
+}
+
+void judge_apart(struct judged_node *node, const struct judged_node others[], unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (node->n && others[i].n && node->place->n_nodes_of_package > 1 &&
+			node->views.view[0].series == others[i].views.view[0].series)
+			judge_pair(node, &others[i]);
 }
 
 enum outcome judge_outcome(const struct judged_node nodes[], unsigned n)

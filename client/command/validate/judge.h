@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The whole judgement of one NUMA node: its kernels, what they show, and the verdict. */
+/* The whole judgement of one NUMA node: its kernels, what they show, and the verdict. Then the
+ * result of all nodes, as text and as a report on a machine. */
 #pragma once
 
-#include "client/command/validate/judge/findings.h"
+#include <stdio.h>
+
 #include "client/command/validate/judge/verdict.h"
 #include "client/command/validate/session.h"
 
 enum { JUDGE_KERNELS_MAX = 16 };
 
-/* A metric in which the node's bytes should appear. */
-struct judged_metric {
-	const char *name;
-	enum shape wanted; /* what it should show */
-	uint32_t series;
-	struct fit fit; /* what it shows */
-};
-
 struct judged_node {
+	struct session *session;
 	const struct place *place;
 	uint32_t socket;
 	struct tier tier;
@@ -24,7 +19,7 @@ struct judged_node {
 	struct measured measured[JUDGE_KERNELS_MAX];
 	const struct place *neighbour; /* its memory was used from here; NULL: there is none */
 	struct measured remote;
-	struct judged_metric metric[TIER_METRICS_MAX]; /* tier.n of them */
+	struct tier_view views; /* what the metrics of the tier show; empty: not measured */
 	struct findings findings;
 };
 
@@ -36,8 +31,57 @@ void judged_done(struct judged_node *node);
  * right. */
 double judge_evaded(const struct judged_node *node, const struct measured *measured);
 
-/* The most bytes per ns that a kernel moved. */
+/* Did other programs move much beside a kernel of the verdict? */
+bool judge_notices_others(const struct judged_node *node);
+
+/* The most bytes per ns that a kernel moved, or why that is not the node's peak; NULL: it is. */
 double judge_peak(const struct judged_node *node);
+const char *judge_no_peak(const struct judged_node *node);
+
+/* Nodes of a package have memory controllers of their own: adds to the findings of @node if boxes
+ * that show its traffic show that of one of the @n @others, too. */
+void judge_apart(struct judged_node *node, const struct judged_node others[], unsigned n);
+
+enum { JUDGE_CHANNELS_BYTES = 1024 };
+
+/* Names the channels that the node's traffic was on: under SNC and NPS not all of its socket's.
+ * Others show a few lines of page tables. Returns how many others there are. */
+unsigned judge_channels(const struct judged_node *node, char ret_names[JUDGE_CHANNELS_BYTES]);
 
 /* The worst outcome of those nodes that could be measured; absent if none could. */
 enum outcome judge_outcome(const struct judged_node nodes[], unsigned n);
+
+/* --- the result --- */
+
+/* What a count of an uncalibrated metric is worth here, for the site's configuration. */
+struct calibration {
+	const char *metric;
+	double factor, error; /* the right value is the shown one times this */
+	unsigned bytes; /* for the line in uncored.conf; 0: the factor is not a power of two */
+};
+
+/* Writes the uncalibrated metrics of the node to @ret, and returns their number. */
+unsigned calibrate(const struct judged_node *node, struct calibration ret[TIER_METRICS_MAX]);
+
+void print_head(FILE *out, const struct session *session);
+void print_node(FILE *out, const struct judged_node *node);
+
+/* The result of all nodes together. */
+void print_result(
+	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n);
+
+/* All three. */
+void print_all(
+	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n);
+
+/* As JSON, without the name of the machine. For free(3); NULL: out of memory. */
+char *report_json(const struct session *session, const struct judged_node nodes[], unsigned n);
+
+/* All of it as one text to paste or mail, with the @json of report_json(). Its last line tells
+ * whether something in it was changed or left out. 0, or -ENOMEM. */
+int report_text(FILE *out, const struct session *session, const struct judged_node nodes[],
+	unsigned n, const char *json);
+
+/* One kernel over nodes, threads, sizes and halos, without a verdict. 0, or negative errno after a
+ * sentence on stderr. */
+int single_run(struct session *session, FILE *out);

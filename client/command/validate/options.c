@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/validate/options.h"
 
-#include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "client/command/frame/command.h"
 #include "client/command/validate/kernels/kernel.h"
+#include "common/text.h"
 
 enum { EDGE_MAX = 65536 }; /* of a matrix or a cube */
 
@@ -55,17 +56,35 @@ static int check(const struct validate_options *options)
 	if (!options->kernel &&
 		(options->threads.n || options->sizes.n || options->halos.n || options->csv))
 		complaint = "--threads, --size, --halo and --csv need --kernel NAME";
-	else if (options->kernel && (options->keep || options->json || options->quick))
-		complaint = "--kernel gives no verdict: it takes no --json, --keep and --quick";
+	else if (options->kernel && (options->keep || options->json || options->html ||
+					    options->report || options->quick))
+		complaint = "--kernel gives no verdict: it takes no --json, --html, --report, "
+			    "--keep and --quick";
 	else if (options->keep && options->nodes.n)
 		complaint = "--keep is for all nodes: it takes no --node";
-	else if (options->host_name && !options->json)
-		complaint = "--host-name belongs to --json";
+	else if (options->report && options->nodes.n)
+		complaint = "--report is of all nodes: it takes no --node";
+	else if (options->host_name && options->report)
+		complaint = "--report names no host: it takes no --host-name";
+	else if (options->host_name && !options->json && !options->html)
+		complaint = "--host-name belongs to --json and --html";
 	else if (is_too_large(options))
 		complaint = "--size takes at most 65536 for this kernel";
 	if (!complaint)
 		return -1;
 	return option_complain(&validate_table, "%s", complaint);
+}
+
+void validate_options_text(
+	const struct validate_options *options, char ret[static VALIDATE_COMMAND_MAX])
+{
+	snprintf(ret, VALIDATE_COMMAND_MAX, "uncore validate%s --error %g --time %" PRIu64,
+		options->quick ? " --quick" : "", 100 * options->error, options->time_s);
+	if (options->cache_bytes)
+		text_append(ret, VALIDATE_COMMAND_MAX, " --cache %" PRIu64, options->cache_bytes);
+	for (unsigned i = 0; i < options->nodes.n; i++)
+		text_append(ret, VALIDATE_COMMAND_MAX, "%s%" PRIu64, i ? "," : " --node ",
+			options->nodes.number[i]);
 }
 
 int validate_options_parse(int argc, char **argv, struct validate_options *ret)

@@ -1,122 +1,118 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/validate/print.h"
+#include "client/command/validate/judge.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "client/command/validate/calibration.h"
 #include "client/report/format.h"
-
-enum { TEXT_BYTES = 48 };
-
-static void format_bytes(double bytes, char ret[TEXT_BYTES])
-{
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
-	size_t unit = 0;
-
-	for (; fabs(bytes) >= 1000 && unit < ARRAY_SIZE(units) - 1; unit++)
-		bytes /= 1000;
-	snprintf(ret, TEXT_BYTES, unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
-}
+#include "client/report/quantity.h"
+#include "common/text.h"
 
 void print_head(FILE *out, const struct session *session)
 {
 	struct utsname system;
 
 	uname(&system);
-	fprintf(out, "Platform %s, %u sockets; Linux %s, %s.\n",
+	fprintf(out, "Platform %s, %u socket%s; Linux %s, %s.\n",
 		session->probe.reader.machine.platform, session->probe.reader.machine.n_sockets,
-		system.release, system.machine);
+		session->probe.reader.machine.n_sockets == 1 ? "" : "s", system.release,
+		system.machine);
 	format_caveats(out, session->probe.reader.machine.platform, "the kernels");
 }
 
 /* --- the table --- */
 
-/* One metric of a kernel: predicted, shown, ratio. */
+/* One metric of a kernel: what is known, what is shown, their ratio. */
 static void print_bytes(FILE *out, double predicted, double shown)
 {
-	char expected[TEXT_BYTES], found[TEXT_BYTES], ratio[TEXT_BYTES] = "-";
+	char expected[QUANTITY_MAX], found[QUANTITY_MAX], ratio[QUANTITY_MAX] = "-";
 
-	format_bytes(predicted, expected);
-	format_bytes(shown, found);
+	quantity_bytes(predicted, expected);
+	quantity_bytes(shown, found);
 	if (predicted > 0)
 		snprintf(ratio, sizeof ratio, "%.3f", shown / predicted);
-	fprintf(out, "%10s %10s %6s  ", expected, found, ratio);
+	fprintf(out, "%7s %7s %6s ", expected, found, ratio);
 }
 
 static void print_kernel(FILE *out, const struct judged_node *node, const struct measured *measured)
 {
-	double evaded = judge_evaded(node, measured);
+	fprintf(out, "  %-9s %4u ", measured->kernel->name, measured->n_threads);
+	for (unsigned i = 0; i < node->views.n; i++) {
+		const struct metric_view *view = &node->views.view[i];
 
-	fprintf(out, "  %-9s %3u  ", measured->kernel->name, measured->n_threads);
-	for (unsigned i = 0; i < node->tier.n; i++) {
-		const struct judged_metric *metric = &node->metric[i];
-
-		print_bytes(out, shape_predicted(metric->wanted, &measured->predicted),
-			measured->bytes[metric->series]);
+		print_bytes(out, shape_predicted(view->wanted, &measured->predicted),
+			measured->bytes[view->series]);
 	}
-	fprintf(out, "%5.2f %7.2f %3u", 100 * measured->error, 100 * measured->background,
+	fprintf(out, "%5.2f %6.2f %3u\n", 100 * measured->error, 100 * measured->background,
 		measured->n);
-	if (!isnan(evaded))
-		fprintf(out, "  evades %.0f %%", round(100 * evaded) + 0.0);
-	fprintf(out, "\n");
 }
 
 static void print_table(FILE *out, const struct judged_node *node)
 {
-	fprintf(out, "                 ");
-	for (unsigned i = 0; i < node->tier.n; i++)
-		fprintf(out, "%-30s", node->metric[i].name);
-	fprintf(out, "error  others\n  kernel threads ");
-	for (unsigned i = 0; i < node->tier.n; i++)
-		fprintf(out, " predicted      shown  ratio  ");
-	fprintf(out, "    %%       %%   n\n");
+	fprintf(out, "%17s", "");
+	for (unsigned i = 0; i < node->views.n; i++)
+		fprintf(out, "%-23s", node->views.view[i].metric);
+	fprintf(out, "error others\n  kernel threads ");
+	for (unsigned i = 0; i < node->views.n; i++)
+		fprintf(out, "  known   shown  ratio ");
+	fprintf(out, "    %%      %%   n\n");
 	for (unsigned i = 0; i < node->n; i++)
 		print_kernel(out, node, &node->measured[i]);
 }
 
 /* --- below it --- */
 
-static void print_shown(FILE *out, const struct judged_metric *metric)
+static void print_evasion(FILE *out, const struct judged_node *node)
 {
-	fprintf(out, "  %s shows %.3f of the reads and %.3f of the writes (+- %.3f).\n",
-		metric->name, metric->fit.reads, metric->fit.writes, metric->fit.error);
-}
+	char text[1024] = "";
 
-/* Prints the channels that count for this node: under SNC and NPS not all of the socket's. */
-static void print_channels(FILE *out, const struct session *session, const struct judged_node *node)
-{
-	const struct probe *probe = &session->probe;
-	const double *bytes = node->measured[0].bytes; /* of load */
-	double most = 0;
-	unsigned n = 0, n_silent = 0;
+	for (unsigned i = 0; i < node->n; i++) {
+		const struct measured *measured = &node->measured[i];
+		const double evaded = judge_evaded(node, measured);
 
-	for (uint32_t i = 0; i < probe->n_series; i++)
-		if (probe_is_channel_of(probe, i, node->metric[0].series))
-			most = fmax(most, bytes[i]);
-	for (uint32_t i = 0; i < probe->n_series; i++) {
-		if (!probe_is_channel_of(probe, i, node->metric[0].series))
-			continue;
-		if (bytes[i] > most / 20)
-			fprintf(out, "%s%s",
-				n++ ? " " : "  Channels that answer: ", probe->series[i].name);
-		else
-			n_silent++;
+		if (!isnan(evaded))
+			text_append(text, sizeof text, "%s %s on %u core%s %.0f %%",
+				*text ? "," : "Evaded write-allocates:", measured->kernel->name,
+				measured->n_threads, measured->n_threads == 1 ? "" : "s",
+				round(100 * evaded) + 0.0);
 	}
-	if (n)
-		fprintf(out, n_silent ? "; %u do not.\n" : ".\n", n_silent);
+	if (!*text)
+		return;
+	text_append(text, sizeof text, ".");
+	fputs("  ", out);
+	text_fold(out, text, 2, 4);
 }
 
-static void print_remote(FILE *out, const struct session *session, const struct judged_node *node)
+static void print_shown(FILE *out, const struct metric_view *view)
 {
-	const struct probe *probe = &session->probe;
+	const struct fit *fit = &view->shown.fit;
+
+	fprintf(out, "  %s shows %.3f of the reads and %.3f of the writes (+- %.3f).\n",
+		view->metric, fit->reads, fit->writes, fit->error);
+}
+
+static void print_channels(FILE *out, const struct judged_node *node)
+{
+	char names[JUDGE_CHANNELS_BYTES];
+	const unsigned n_silent = judge_channels(node, names);
+
+	if (*names)
+		fprintf(out,
+			n_silent ? "  Channels that answer: %s; %u do not.\n"
+				 : "  Channels that answer: %s.\n",
+			names, n_silent);
+}
+
+static void print_remote(FILE *out, const struct judged_node *node)
+{
+	const struct probe *probe = &node->session->probe;
 	struct tier tier;
 
 	if (!node->neighbour)
 		return;
-	tier = session_tier(session, node->neighbour);
+	tier = session_tier(node->session, node->neighbour);
 	fprintf(out, "  Reading the memory of node %u from here shows", node->neighbour->node);
 	for (uint32_t i = 0; i < probe->reader.machine.n_sockets; i++) {
 		uint32_t series = tier.n ? probe_find(probe, i, tier.metric[0].name) : PROBE_NONE;
@@ -128,10 +124,10 @@ static void print_remote(FILE *out, const struct session *session, const struct 
 	fprintf(out, ".\n");
 }
 
-static void print_peak(FILE *out, const struct session *session, const struct judged_node *node)
+static void print_peak(FILE *out, const struct judged_node *node)
 {
-	if (session_is_simulated(session))
-		fprintf(out, "  No bandwidth: a simulated machine has no time.\n");
+	if (judge_no_peak(node))
+		fprintf(out, "  No bandwidth is known. %s\n", judge_no_peak(node));
 	else
 		fprintf(out, "  The fastest kernel moved %.2f GB/s.\n", judge_peak(node));
 }
@@ -140,13 +136,32 @@ static void print_findings(FILE *out, const struct findings *findings)
 {
 	if (findings->outcome == OUTCOME_RIGHT)
 		fprintf(out, "  RIGHT\n");
-	for (unsigned i = 0; i < findings->n; i++)
-		fprintf(out, "  %s%s\n",
-			findings->finding[i].outcome == OUTCOME_DEFECT ? "DEFECT: " : "",
-			findings->finding[i].text);
+	for (unsigned i = 0; i < findings->n; i++) {
+		const bool is_defect = findings->finding[i].outcome >= OUTCOME_DEFECT;
+
+		fputs(is_defect ? "  DEFECT: " : "  ", out);
+		text_fold(out, findings->finding[i].text, is_defect ? 10 : 2, 4);
+	}
 }
 
-void print_node(FILE *out, const struct session *session, const struct judged_node *node)
+/* The lines for uncored.conf. */
+static void print_calibration(FILE *out, const struct judged_node *node)
+{
+	struct calibration found[TIER_METRICS_MAX];
+	unsigned n = calibrate(node, found), n_lines = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		fprintf(out,
+			"  %s is uncalibrated; what it shows times %.3f (+- %.3f) is right here.\n",
+			found[i].metric, found[i].factor, found[i].error);
+	for (unsigned i = 0; i < n; i++)
+		if (found[i].bytes)
+			fprintf(out, "%s    %s = %u\n",
+				n_lines++ ? "" : "  For uncored.conf:\n    [calibration]\n",
+				found[i].metric, found[i].bytes);
+}
+
+void print_node(FILE *out, const struct judged_node *node)
 {
 	fprintf(out, "\nNode %u%s", node->place->node,
 		node->place->memory_only ? " (memory only)" : "");
@@ -154,17 +169,18 @@ void print_node(FILE *out, const struct session *session, const struct judged_no
 		fprintf(out, ", socket %u", node->socket);
 	fprintf(out, ": %u core%s, caches %.1f MiB\n", node->place->n_cpus,
 		node->place->n_cpus > 1 ? "s" : "",
-		(double)session_cache(session, node->place) / (1 << 20));
+		(double)session_cache(node->session, node->place) / (1 << 20));
 	if (node->n) {
 		print_table(out, node);
-		for (unsigned i = 0; i < node->tier.n; i++)
-			print_shown(out, &node->metric[i]);
-		print_channels(out, session, node);
-		print_remote(out, session, node);
-		print_peak(out, session, node);
+		print_evasion(out, node);
+		for (unsigned i = 0; i < node->views.n; i++)
+			print_shown(out, &node->views.view[i]);
+		print_channels(out, node);
+		print_remote(out, node);
+		print_peak(out, node);
 	}
 	print_findings(out, &node->findings);
-	calibration_print(out, session, node);
+	print_calibration(out, node);
 }
 
 void print_result(
@@ -186,4 +202,13 @@ void print_result(
 		fprintf(out, "; %u left out, whose CPUs or memory this process may not use",
 			session->places.n_left_out);
 	fprintf(out, ".\n");
+}
+
+void print_all(
+	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n)
+{
+	print_head(out, session);
+	for (unsigned i = 0; i < n; i++)
+		print_node(out, &nodes[i]);
+	print_result(out, session, nodes, n);
 }

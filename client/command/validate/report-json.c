@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/validate/report-json.h"
+#include "client/command/validate/judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,43 +8,34 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "client/command/validate/calibration.h"
+#include "client/command/frame/validated.h"
+#include "client/command/validate/machine.h"
 #include "common/jsonwriter.h"
+#include "common/text.h"
 
 enum { FORMAT = 1 }; /* counts changes of this document that break its readers */
 
 /* Seven digits: no figure here is more precise. */
 static void write_real(struct jsonwriter *json, const char *key, double number)
 {
-	char digits[32];
-
-	snprintf(digits, sizeof digits, "%.7g", number);
-	jsonwriter_real(json, key, strtod(digits, NULL));
+	jsonwriter_rounded(json, key, number, 7);
 }
 
 /* --- the machine --- */
 
-/* What /proc/cpuinfo says of the first CPU, by its own keys: x86's, POWER's, Arm's. */
-static void write_processor(struct jsonwriter *json)
+static void write_key(void *json, const char *key, const char *value)
 {
-	static const char *const keys[] = { "vendor_id", "cpu family", "model", "model name",
-		"stepping", "microcode", "cpu", "revision", "CPU implementer", "CPU part" };
-	_cleanup_file_ FILE *file = fopen("/proc/cpuinfo", "re");
-	char line[256];
+	jsonwriter_text(json, key, value);
+}
 
-	while (file && fgets(line, sizeof line, file) && *line != '\n') {
-		char *colon = strchr(line, ':'), *end;
+static void write_memory(struct jsonwriter *json)
+{
+	const struct machine_memory memory = machine_memory();
 
-		if (!colon)
-			continue;
-		for (end = colon; end > line && (end[-1] == '\t' || end[-1] == ' '); end--)
-			;
-		*end = '\0';
-		colon[strcspn(colon, "\n")] = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-			if (strcmp(line, keys[i]) == 0)
-				jsonwriter_text(json, keys[i], colon[1] ? colon + 2 : "");
-	}
+	if (!memory.n_dimms)
+		return;
+	jsonwriter_signed(json, "dimms", memory.n_dimms);
+	jsonwriter_signed(json, "memory_controllers", memory.n_controllers);
 }
 
 static void write_date(struct jsonwriter *json)
@@ -60,31 +51,37 @@ static void write_date(struct jsonwriter *json)
 static void write_machine(struct jsonwriter *json, const struct session *session)
 {
 	struct utsname system;
+	char boot[VALIDATED_BOOT_MAX], command[VALIDATE_COMMAND_MAX];
 
 	uname(&system);
+	validate_options_text(&session->options, command);
+	validated_boot(boot);
 	jsonwriter_text(json, "platform", session->probe.reader.machine.platform);
 	jsonwriter_flag(json, "simulated", session_is_simulated(session));
 	jsonwriter_signed(json, "sockets", session->probe.reader.machine.n_sockets);
 	jsonwriter_object(json, "processor");
-	write_processor(json);
+	machine_processor(write_key, json);
 	jsonwriter_close(json);
+	write_memory(json);
 	jsonwriter_text(json, "kernel", system.release);
 	jsonwriter_text(json, "architecture", system.machine);
 	jsonwriter_text(json, "uncore", UNCORE_VERSION);
+	jsonwriter_text(json, "command", command);
 	write_date(json);
+	jsonwriter_text(json, "boot", boot);
 	if (session->options.host_name)
 		jsonwriter_text(json, "host", system.nodename);
 }
 
 /* --- a node --- */
 
-static void write_shown(struct jsonwriter *json, const char *key, const struct session *session,
-	const struct measured *measured)
+static void write_shown(
+	struct jsonwriter *json, const struct session *session, const struct measured *measured)
 {
 	const struct probe *probe = &session->probe;
 	uint32_t last = UINT32_MAX;
 
-	jsonwriter_array(json, key);
+	jsonwriter_array(json, "shown");
 	for (uint32_t i = 0; i < probe->n_series; i++) {
 		const struct probe_series *series = &probe->series[i];
 
@@ -103,8 +100,8 @@ static void write_shown(struct jsonwriter *json, const char *key, const struct s
 	jsonwriter_close(json);
 }
 
-static void write_kernel(struct jsonwriter *json, const struct session *session,
-	const struct judged_node *node, const struct measured *measured)
+static void write_kernel(
+	struct jsonwriter *json, const struct judged_node *node, const struct measured *measured)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "kernel", measured->kernel->name);
@@ -114,14 +111,14 @@ static void write_kernel(struct jsonwriter *json, const struct session *session,
 	write_real(json, "allocated", measured->predicted.allocated);
 	write_real(json, "written", measured->predicted.written);
 	jsonwriter_close(json);
-	write_shown(json, "shown", session, measured);
+	write_shown(json, node->session, measured);
 	write_real(json, "error", measured->error);
 	write_real(json, "background", measured->background);
 	jsonwriter_signed(json, "repetitions", measured->n);
 	jsonwriter_signed(json, "dropped", measured->n_dropped);
 	if (!isnan(judge_evaded(node, measured)))
 		write_real(json, "evaded", judge_evaded(node, measured));
-	if (!session_is_simulated(session))
+	if (!session_is_simulated(node->session))
 		write_real(json, "ns", measured->best_ns);
 	jsonwriter_close(json);
 }
@@ -129,35 +126,41 @@ static void write_kernel(struct jsonwriter *json, const struct session *session,
 static void write_metrics(struct jsonwriter *json, const struct judged_node *node)
 {
 	jsonwriter_array(json, "metrics");
-	for (unsigned i = 0; i < node->tier.n; i++) {
-		const struct judged_metric *metric = &node->metric[i];
+	for (unsigned i = 0; i < node->views.n; i++) {
+		const struct metric_view *view = &node->views.view[i];
 
 		jsonwriter_object(json, NULL);
-		jsonwriter_text(json, "metric", metric->name);
-		write_real(json, "reads", metric->fit.reads);
-		write_real(json, "writes", metric->fit.writes);
-		write_real(json, "error", metric->fit.error);
+		jsonwriter_text(json, "metric", view->metric);
+		write_real(json, "reads", view->shown.fit.reads);
+		write_real(json, "writes", view->shown.fit.writes);
+		write_real(json, "error", view->shown.fit.error);
 		jsonwriter_close(json);
 	}
 	jsonwriter_close(json);
 }
 
-static void write_channels(
-	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
+static void write_channels(struct jsonwriter *json, const struct judged_node *node)
 {
 	jsonwriter_object(json, "channels");
-	for (uint32_t i = 0; i < session->probe.n_series; i++)
-		if (probe_is_channel_of(&session->probe, i, node->metric[0].series))
-			write_real(json, session->probe.series[i].name,
+	for (uint32_t i = 0; i < node->session->probe.n_series; i++)
+		if (probe_is_channel_of(&node->session->probe, i, node->views.view[0].series))
+			write_real(json, node->session->probe.series[i].name,
 				node->measured[0].bytes[i] / measured_total(&node->measured[0]));
 	jsonwriter_close(json);
 }
 
-static void write_calibration(
-	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
+static void write_own_channels(struct jsonwriter *json, const struct judged_node *node)
+{
+	char names[JUDGE_CHANNELS_BYTES];
+
+	judge_channels(node, names);
+	jsonwriter_text(json, "own_channels", names);
+}
+
+static void write_calibration(struct jsonwriter *json, const struct judged_node *node)
 {
 	struct calibration found[TIER_METRICS_MAX];
-	unsigned n = calibrate(session, node, found);
+	unsigned n = calibrate(node, found);
 
 	if (!n)
 		return;
@@ -174,51 +177,50 @@ static void write_calibration(
 	jsonwriter_close(json);
 }
 
-static void write_remote(
-	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
+static void write_remote(struct jsonwriter *json, const struct judged_node *node)
 {
 	jsonwriter_object(json, "remote");
 	jsonwriter_signed(json, "memory_of_node", node->neighbour->node);
 	write_real(json, "predicted", measured_total(&node->remote));
-	write_shown(json, "shown", session, &node->remote);
+	write_shown(json, node->session, &node->remote);
 	jsonwriter_close(json);
 }
 
-static void write_measurements(
-	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
+static void write_measurements(struct jsonwriter *json, const struct judged_node *node)
 {
 	jsonwriter_array(json, "kernels");
 	for (unsigned i = 0; i < node->n; i++)
-		write_kernel(json, session, node, &node->measured[i]);
+		write_kernel(json, node, &node->measured[i]);
 	jsonwriter_close(json);
 	write_metrics(json, node);
-	write_channels(json, session, node);
+	write_channels(json, node);
+	write_own_channels(json, node);
 	if (node->neighbour)
-		write_remote(json, session, node);
-	write_calibration(json, session, node);
-	if (session_is_simulated(session))
-		jsonwriter_text(json, "peak_absent", "A simulated machine has no time.");
+		write_remote(json, node);
+	write_calibration(json, node);
+	if (judge_no_peak(node))
+		jsonwriter_text(json, "peak_absent", judge_no_peak(node));
 	else
 		write_real(json, "peak_bytes_per_ns", judge_peak(node));
 }
 
-static void write_node(
-	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
+static void write_node(struct jsonwriter *json, const struct judged_node *node)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_signed(json, "node", node->place->node);
 	if (node->socket != UINT32_MAX)
 		jsonwriter_signed(json, "socket", node->socket);
+	jsonwriter_signed(json, "nodes_of_package", node->place->n_nodes_of_package);
 	jsonwriter_flag(json, "memory_only", node->place->memory_only);
 	jsonwriter_signed(json, "cores", node->place->n_cpus);
-	jsonwriter_signed(json, "cache_bytes", (int64_t)session_cache(session, node->place));
+	jsonwriter_signed(json, "cache_bytes", (int64_t)session_cache(node->session, node->place));
 	jsonwriter_text(json, "outcome", outcome_word(node->findings.outcome));
 	jsonwriter_array(json, "findings");
 	for (unsigned i = 0; i < node->findings.n; i++)
 		jsonwriter_text(json, NULL, node->findings.finding[i].text);
 	jsonwriter_close(json);
 	if (node->n)
-		write_measurements(json, session, node);
+		write_measurements(json, node);
 	jsonwriter_close(json);
 }
 
@@ -235,7 +237,7 @@ char *report_json(const struct session *session, const struct judged_node nodes[
 	jsonwriter_signed(&json, "nodes_left_out", session->places.n_left_out);
 	jsonwriter_array(&json, "nodes");
 	for (unsigned i = 0; i < n; i++)
-		write_node(&json, session, &nodes[i]);
+		write_node(&json, &nodes[i]);
 	jsonwriter_close(&json);
 	jsonwriter_close(&json);
 	jsonwriter_finish(&json, &text);

@@ -6,32 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/command/frame/parts.h"
+
 static const uint64_t CACHE_UNKNOWN = 32 << 20; /* if the machine does not report its caches */
 
 uint32_t session_socket(const struct session *session, const struct place *place)
 {
-	for (uint32_t i = 0; i < session->probe.reader.machine.n_sockets; i++) {
-		struct uncore_socket socket = UNCORE_SOCKET_INIT;
-
-		if (uncore_describe_socket(session->probe.reader.handle, i, &socket) == 0 &&
-			socket.package == place->package)
-			return i;
-	}
-	return UINT32_MAX;
-}
-
-static bool has_metric(const struct session *session, uint32_t socket, const char *metric)
-{
-	uint32_t series = probe_find(&session->probe, socket, metric);
-
-	return series != PROBE_NONE && !(session->probe.series[series].quality & UNCORE_ABSENT);
+	return parts_socket(session->probe.reader.handle, (int)place->package);
 }
 
 /* Does the platform count the tier on this socket? */
 static bool has_tier(const struct session *session, uint32_t socket, const struct tier *tier)
 {
 	for (unsigned i = 0; i < tier->n; i++)
-		if (has_metric(session, socket, tier->metric[i].name))
+		if (probe_has(&session->probe,
+			    probe_find(&session->probe, socket, tier->metric[i].name)))
 			return true;
 	return false;
 }
@@ -49,14 +38,24 @@ struct tier session_tier(const struct session *session, const struct place *plac
 	return place->memory_only ? none : *tier_nth(0);
 }
 
+const char *session_never(const struct session *session, const char *metric, uint32_t socket)
+{
+	JSON_EACH (json_list(session->info, "metrics"), described) {
+		const char *partial = json_text(described, "partial", "");
+
+		if (!*partial || strcmp(json_text(described, "name", ""), metric) != 0)
+			continue;
+		JSON_EACH (json_list(described, "sockets"), on)
+			if (json_number(on, "socket") == socket &&
+				strcmp(json_text(on, "why", ""), partial) == 0)
+				return partial;
+	}
+	return NULL;
+}
+
 bool session_is_simulated(const struct session *session)
 {
 	return strcmp(session->probe.reader.machine.platform, "simulated") == 0;
-}
-
-bool session_is_standin(const struct session *session)
-{
-	return session->probe.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session);
 }
 
 bool session_wants(const struct session *session, const struct place *place)
@@ -84,9 +83,9 @@ static uint64_t most_bytes(const struct session *session, const struct place *me
 	return (free_bytes < session->limit_bytes ? free_bytes : session->limit_bytes) / 2;
 }
 
-static void complain(const struct session_run *run, uint64_t most, int error)
+static void complain(const struct workers_job *job, int error)
 {
-	const char *name = run->kernel->name;
+	const char *name = job->kernel->name;
 
 	fprintf(stderr, "uncore validate: ");
 	if (error == -EINTR)
@@ -97,15 +96,15 @@ static void complain(const struct session_run *run, uint64_t most, int error)
 			" MB that may be used on node %u: half of what is free there, or of what "
 			"the limit of this cgroup leaves. Take fewer threads, or a smaller --size "
 			"or --cache.\n",
-			name, run->n_threads, run->n_threads > 1 ? "s" : "", most / 1000000,
-			run->memory->node);
+			name, job->n_threads, job->n_threads > 1 ? "s" : "",
+			job->most_bytes / 1000000, job->memory->node);
 	else if (error == -EXDEV)
 		fprintf(stderr,
 			"the kernel refuses to bind threads to the CPUs of node %u, or memory to "
 			"node %u. Is there a cpuset that leaves them out?\n",
-			run->place->node, run->memory->node);
+			job->place->node, job->memory->node);
 	else if (error == -EAGAIN)
-		fprintf(stderr, "cannot start %u threads: %s.\n", run->n_threads, strerror(EAGAIN));
+		fprintf(stderr, "cannot start %u threads: %s.\n", job->n_threads, strerror(EAGAIN));
 	else if (error == -ESTALE)
 		fprintf(stderr,
 			"uncored was restarted and lost its counts while %s was measured.\n", name);
@@ -113,28 +112,21 @@ static void complain(const struct session_run *run, uint64_t most, int error)
 		fprintf(stderr, "%s\n", uncore_error_text());
 }
 
-int session_measure(struct session *session, const struct session_run *run, struct measured *ret)
+int session_measure(struct session *session, const struct workers_job *job, struct measured *ret)
 {
-	const struct workers_job job = {
-		.kernel = run->kernel,
-		.place = run->place,
-		.memory_node = run->memory->node,
-		.topology = session->places.topology,
-		.n_threads = run->n_threads,
-		.number = run->number,
-		.halo = run->halo,
-		.cache_bytes = session_cache(session, run->place),
-		.stop = session->rules.stop,
-		.most_bytes = most_bytes(session, run->memory),
-	};
+	struct workers_job whole = *job;
 	int r;
 
+	whole.topology = session->places.topology;
+	whole.cache_bytes = session_cache(session, job->place);
+	whole.stop = session->rules.stop;
+	whole.most_bytes = most_bytes(session, job->memory);
 	if (session->shows_progress)
-		fprintf(stderr, "node %u: %s, %u thread%s, memory of node %u\n", run->place->node,
-			run->kernel->name, run->n_threads, run->n_threads > 1 ? "s" : "",
-			run->memory->node);
-	r = measure(&session->probe, &job, &session->rules, ret);
+		fprintf(stderr, "node %u: %s, %u thread%s, memory of node %u\n", job->place->node,
+			job->kernel->name, job->n_threads, job->n_threads > 1 ? "s" : "",
+			job->memory->node);
+	r = measure(&session->probe, &whole, &session->rules, ret);
 	if (r < 0)
-		complain(run, job.most_bytes, r);
+		complain(&whole, r);
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/validate/single.h"
+#include "client/command/validate/judge.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static unsigned length(const struct option_numbers *list)
 /* --- output --- */
 
 /* The bytes predicted for a metric of the node's memory; -1: none are predicted. */
-static double predicted_of(const struct session *session, const struct session_run *run,
+static double predicted_of(const struct session *session, const struct workers_job *run,
 	const struct probe_series *series, const struct measured *measured)
 {
 	struct tier tier = session_tier(session, run->memory);
@@ -35,7 +35,7 @@ static double predicted_of(const struct session *session, const struct session_r
 	return -1;
 }
 
-static void print_row(FILE *out, const struct session *session, const struct session_run *run,
+static void print_row(FILE *out, const struct session *session, const struct workers_job *run,
 	const struct measured *measured, uint32_t series)
 {
 	const struct probe_series *of = &session->probe.series[series];
@@ -61,7 +61,7 @@ static void print_row(FILE *out, const struct session *session, const struct ses
 	fprintf(out, "\n");
 }
 
-static void print_rows(FILE *out, const struct session *session, const struct session_run *run,
+static void print_rows(FILE *out, const struct session *session, const struct workers_job *run,
 	const struct measured *measured)
 {
 	for (uint32_t i = 0; i < session->probe.n_series; i++) {
@@ -75,69 +75,75 @@ static void print_rows(FILE *out, const struct session *session, const struct se
 
 /* --- runs --- */
 
-static int run_once(struct session *session, const struct session_run *run, FILE *out)
+/* The whole list, before minutes go into its first numbers. */
+static int check_threads(const struct session *session)
+{
+	const struct option_numbers *list = &session->options.threads;
+
+	for (unsigned i = 0; i < session->places.n; i++) {
+		const struct place *place = &session->places.place[i];
+
+		for (unsigned k = 0; k < list->n && session_wants(session, place); k++)
+			if (list->number[k] > place->n_cpus) {
+				fprintf(stderr,
+					"uncore validate: node %u has %u cores for %u threads.\n",
+					place->node, place->n_cpus, (unsigned)list->number[k]);
+				return -EINVAL;
+			}
+	}
+	return 0;
+}
+
+static int run_once(struct session *session, const struct workers_job *job, FILE *out)
 {
 	struct measured measured;
-	int r = session_measure(session, run, &measured);
+	int r = session_measure(session, job, &measured);
 
 	if (r == 0)
-		print_rows(out, session, run, &measured);
+		print_rows(out, session, job, &measured);
 	measured_done(&measured);
 	return r;
 }
 
-static int run_sizes(struct session *session, struct session_run run, FILE *out)
+static int run_at(struct session *session, struct workers_job job, FILE *out)
 {
-	const struct option_numbers *sizes = &session->options.sizes,
-				    *halos = &session->options.halos;
+	const struct validate_options *options = &session->options;
 	int r = 0;
 
-	for (unsigned i = 0; i < length(sizes) && r == 0; i++)
-		for (unsigned k = 0; k < length(halos) && r == 0; k++) {
-			run.number = element(sizes, i, 0);
-			run.halo = element(halos, k, 0);
-			r = run_once(session, &run, out);
-		}
-	return r;
-}
-
-static int run_threads(struct session *session, struct session_run run, FILE *out)
-{
-	const struct option_numbers *threads = &session->options.threads;
-	int r = 0;
-
-	for (unsigned i = 0; i < length(threads) && r == 0; i++) {
-		run.n_threads = (unsigned)element(threads, i, run.place->n_cpus);
-		if (run.n_threads <= run.place->n_cpus) {
-			r = run_sizes(session, run, out);
-			continue;
-		}
-		fprintf(stderr, "uncore validate: node %u has %u cores for %u threads.\n",
-			run.place->node, run.place->n_cpus, run.n_threads);
-		r = -EINVAL;
-	}
+	for (unsigned i = 0; i < length(&options->threads); i++)
+		for (unsigned k = 0; k < length(&options->sizes); k++)
+			for (unsigned m = 0; m < length(&options->halos) && r == 0; m++) {
+				job.n_threads =
+					(unsigned)element(&options->threads, i, job.place->n_cpus);
+				job.number = element(&options->sizes, k, 0);
+				job.halo = element(&options->halos, m, 0);
+				r = run_once(session, &job, out);
+			}
 	return r;
 }
 
 int single_run(struct session *session, FILE *out)
 {
-	struct session_run run = { .kernel = kernel_find(session->options.kernel) };
-	int r = 0;
+	struct workers_job run = { .kernel = kernel_find(session->options.kernel) };
+	int r;
 
 	if (run.kernel->absent) {
 		fprintf(stderr, "uncore validate: there is no %s here. %s\n", run.kernel->name,
 			run.kernel->absent);
 		return -EOPNOTSUPP;
 	}
+	r = check_threads(session);
+	if (r < 0)
+		return r;
+	format_caveats(session->options.csv ? stderr : out, session->probe.reader.machine.platform,
+		"the kernel");
 	if (session->options.csv)
 		fprintf(out, "kernel,node,threads,size,halo,socket,metric,bytes,predicted,ratio,"
 			     "error,background,repetitions,ns\n");
-	else
-		format_caveats(out, session->probe.reader.machine.platform, "the kernel");
 	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
 		run.place = run.memory = &session->places.place[i];
 		if (session_wants(session, run.place))
-			r = run_threads(session, run, out);
+			r = run_at(session, run, out);
 	}
 	return r;
 }

@@ -17,9 +17,16 @@ static const struct option_row rows[] = {
 		"the last-level cache of a node, where the machine reports it wrongly: 8M, 512K, "
 		"or bytes",
 		OPTION_AT(validate_options, cache_bytes), 1 << 16, UINT64_C(1) << 36 },
-	{ "json", 'j', OPTION_FLAG, NULL, "print JSON: a report that a site can send in",
-		OPTION_AT(validate_options, json) },
-	{ "host-name", 0, OPTION_FLAG, NULL, "with --json: print the name of the host, too",
+	{ "json", 'j', OPTION_FLAG, NULL, "print JSON", OPTION_AT(validate_options, json) },
+	{ "html", 0, OPTION_TEXT, "FILE",
+		"also write a page for browsers to FILE, which needs no other file",
+		OPTION_AT(validate_options, html) },
+	{ "report", 0, OPTION_TEXT, "FILE",
+		"also write one text to FILE that a site can send in: the machine without its "
+		"name, the table, the JSON",
+		OPTION_AT(validate_options, report) },
+	{ "host-name", 0, OPTION_FLAG, NULL,
+		"with --json or --html: print the name of the host, too",
 		OPTION_AT(validate_options, host_name) },
 	{ "output", 'o', OPTION_TEXT, "FILE", "print to FILE",
 		OPTION_AT(validate_options, output_path) },
@@ -51,6 +58,5 @@ const struct option_table validate_table = {
 		 "machine is idle.",
 	.exits = "0 right; 1 a defect; 3 inconclusive; 125 nothing could be measured, or the "
 		 "result could not be written; 2 for a wrong option.",
-	.needs = "json-c and hwloc",
 	OPTION_ROWS(rows),
 };

@@ -12,13 +12,11 @@
 #include <sys/un.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/frame/keep.h"
 #include "client/command/frame/output.h"
+#include "client/command/frame/validated.h"
+#include "client/command/page/still.h"
 #include "client/command/validate/judge.h"
-#include "client/command/validate/measure/memory-limit.h"
-#include "client/command/validate/print.h"
-#include "client/command/validate/report-json.h"
-#include "client/command/validate/single.h"
+#include "client/report/quantity.h"
 
 static const uint64_t INTERVAL_NS_SHORT = 1000000000;
 
@@ -83,25 +81,14 @@ static int complain(const char *text)
 	return -1;
 }
 
-static double quantum_of(const struct probe *probe)
-{
-	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
-
-	return uncore_describe_daemon(probe->reader.handle, &daemon) == 0 ? (double)daemon.quantum
-									  : 0;
-}
-
 /* A site may hold readings back for a minute, and each repetition needs two. */
-static void warn_of_interval(const struct probe *probe)
+static void warn_of_interval(const struct uncore_daemon *daemon)
 {
-	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
-
-	if (uncore_describe_daemon(probe->reader.handle, &daemon) == 0 &&
-		daemon.min_interval_ns > INTERVAL_NS_SHORT)
+	if (daemon->min_interval_ns > INTERVAL_NS_SHORT)
 		fprintf(stderr,
 			"uncore validate: this site holds readings back for %.0f s, so this takes "
 			"long.\n",
-			(double)daemon.min_interval_ns / 1e9);
+			(double)daemon->min_interval_ns / 1e9);
 }
 
 static bool has_wanted_node(const struct session *session)
@@ -115,13 +102,15 @@ static bool has_wanted_node(const struct session *session)
 /* 0, or -1 after a sentence on stderr. */
 static int open_session(struct session *session)
 {
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+	char *info = NULL;
 	int r = probe_open(session->options.socket_path, &session->probe);
 
 	if (r == 0)
 		r = prime(&session->probe);
 	if (r < 0)
 		return complain(reader_failure(r));
-	if (session_is_standin(session))
+	if (session->probe.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session))
 		return complain(
 			"this uncored runs on the stand-in machine, whose values are not memory "
 			"traffic: there is nothing to validate.");
@@ -129,13 +118,16 @@ static int open_session(struct session *session)
 		return complain("the kernel shows no NUMA node that this process may use.");
 	if (!has_wanted_node(session))
 		return complain("there is no such NUMA node, or this process may not use it.");
-	warn_of_interval(&session->probe);
-	session->limit_bytes = memory_limit_bytes();
+	uncore_describe_daemon(session->probe.reader.handle, &daemon);
+	warn_of_interval(&daemon);
+	uncore_info(session->options.socket_path, &info);
+	session->info = json_document_take(&session->document, info);
+	session->limit_bytes = places_limit_bytes();
 	session->shows_progress = isatty(STDERR_FILENO);
 	session->rules = (struct measure_rules){
 		.error = session->options.error,
 		.time_s = (double)session->options.time_s,
-		.quantum = quantum_of(&session->probe),
+		.quantum = (double)daemon.quantum,
 		.stop = &stopped_by,
 	};
 	return 0;
@@ -145,6 +137,10 @@ static void close_session(struct session *session)
 {
 	if (session->places.n)
 		places_done(&session->places);
+	page_done(&session->page);
+	if (session->report)
+		fclose(session->report);
+	json_document_done(&session->document);
 	probe_done(&session->probe);
 }
 
@@ -173,14 +169,63 @@ static int judge_all(struct session *session, struct all_nodes *nodes, FILE *out
 			continue;
 		nodes->n++;
 		r = judge_node(session, &session->places.place[i], node);
+		if (r == 0)
+			judge_apart(node, nodes->node, nodes->n - 1);
 		if (r == 0 && !session->options.json)
-			print_node(out, session, node);
+			print_node(out, node);
 		fflush(out);
 	}
 	return r;
 }
 
-static int write_report(const struct session *session, const struct all_nodes *nodes, FILE *out)
+/* A row for each metric of each kernel. */
+static void write_still(FILE *out, const struct judged_node *node)
+{
+	char name[64];
+	struct still still = { .out = out,
+		.caption = "Kernels on each node",
+		.columns = { "Kernel", "Predicted, and shown", "Predicted", "Shown" },
+		.write = quantity_bytes };
+
+	still_begin(&still);
+	for (unsigned i = 0; i < node->n * node->views.n; i++) {
+		const struct measured *measured = &node->measured[i / node->views.n];
+		const struct metric_view *view = &node->views.view[i % node->views.n];
+		const struct kernel_traffic *all = &measured->predicted;
+		const double figures[2] = { shape_predicted(view->wanted, all),
+			measured->bytes[view->series] };
+
+		still.most = all->read + all->allocated + all->written;
+		snprintf(name, sizeof name, "%u: %s, %s", node->place->node, measured->kernel->name,
+			view->metric);
+		still_row(&still, name, figures, NULL);
+	}
+	still_end(&still);
+}
+
+static int write_page(struct session *session, const struct all_nodes *nodes, const char *report)
+{
+	struct page *page = &session->page;
+
+	if (!page->out)
+		return 0;
+	fputs(report, page->part[PAGE_DATA]);
+	print_all(page->part[PAGE_TEXT], session, nodes->node, nodes->n);
+	for (unsigned i = 0; i < nodes->n; i++)
+		write_still(page->part[PAGE_STILL], &nodes->node[i]);
+	return page_write(page);
+}
+
+static int write_text(struct session *session, const struct all_nodes *nodes, const char *json)
+{
+	if (!session->report)
+		return 0;
+	if (report_text(session->report, session, nodes->node, nodes->n, json) < 0)
+		return complain("out of memory.");
+	return output_check(session->report, "uncore validate", session->options.report);
+}
+
+static int write_report(struct session *session, const struct all_nodes *nodes, FILE *out)
 {
 	_cleanup_free_ char *report = report_json(session, nodes->node, nodes->n);
 
@@ -190,7 +235,9 @@ static int write_report(const struct session *session, const struct all_nodes *n
 	}
 	if (session->options.json)
 		fprintf(out, "%s\n", report);
-	return session->options.keep ? keep_report(report) : 0;
+	if (write_page(session, nodes, report) < 0 || write_text(session, nodes, report) < 0)
+		return -EIO;
+	return session->options.keep ? validated_keep(report) : 0;
 }
 
 /* Returns the exit status. */
@@ -249,28 +296,36 @@ static int run_alone(struct session *session, FILE *out)
 	return EXIT_NOT_MEASURED;
 }
 
-static int run_to(struct session *session, FILE *out, const char *name)
+/* The file is there before anything is measured; NULL after a sentence. */
+static FILE *open_file(const char *path)
 {
-	int status = run_alone(session, out);
+	FILE *file = fopen(path, "we");
 
-	return output_check(out, "uncore validate", name) < 0 ? EXIT_NOT_MEASURED : status;
+	if (!file)
+		fprintf(stderr, "uncore validate: cannot write to %s: %m.\n", path);
+	return file;
 }
 
 int command_validate(int argc, char **argv)
 {
 	_cleanup_(close_session) struct session session = { 0 };
 	_cleanup_file_ FILE *file = NULL;
-	const char *path;
 	int status = validate_options_parse(argc, argv, &session.options);
+	const char *path;
+	FILE *out;
 
 	if (status >= 0)
 		return status;
 	path = session.options.output_path;
-	if (!path)
-		return run_to(&session, stdout, "stdout");
-	file = fopen(path, "we");
-	if (file)
-		return run_to(&session, file, path);
-	fprintf(stderr, "uncore validate: cannot write to %s: %m.\n", path);
-	return EXIT_NOT_MEASURED;
+	file = path ? open_file(path) : NULL;
+	out = path ? file : stdout;
+	session.report = session.options.report ? open_file(session.options.report) : NULL;
+	if (!out || (session.options.report && !session.report))
+		return EXIT_NOT_MEASURED;
+	session.page = (struct page){ &page_validate, "uncore validate", session.options.html };
+	if (page_open(&session.page) < 0)
+		return EXIT_NOT_MEASURED;
+	status = run_alone(&session, out);
+	return output_check(out, "uncore validate", path ? path : "stdout") < 0 ? EXIT_NOT_MEASURED
+										: status;
 }

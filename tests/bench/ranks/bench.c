@@ -24,11 +24,19 @@ static const struct row {
 	{ "team", "128 ranks of one team, 50 regions of 5 ms each, unsynchronised", ranks_team },
 	{ "team-20s", "128 ranks of one team, regions of 5 ms for 20 s", ranks_team_long },
 	{ "team-held", "a region that another rank holds open", team_held },
+	{ "regions-999", "the same in a table of 999 regions", team_held_999 },
+	{ "short-8us", "passages of 8 us, a process alone", short_8us },
+	{ "short-21us", "passages of 21 us, a process alone", short_21us },
+	{ "barrier", "16 ranks of one team, passages of 100 us with a barrier after each",
+		short_barrier },
+	{ "wrapper", "2 ranks of one team, two regions in turns: 40 us, then 10 us in MPI",
+		wrapper },
 	{ "users-idle", "500 users connected and idle, one reads", users_idle },
 	{ "users-slow", "500 users read once a second, 10 s", users_slow },
 	{ "users-greedy", "50 users read without pause, 20 s", users_greedy },
 	{ "users-rotating", "one user reads with 400 subordinate ids in turn, 20 s",
 		users_rotating },
+	{ "report-10000", "uncore report of 10,000 nodes, files of 55 kB", report_10000 },
 };
 
 /* The figures of the row that is being measured. */

@@ -110,7 +110,14 @@ void ranks_576(void);
 void ranks_team(void);
 void ranks_team_long(void);
 void team_held(void);
+void team_held_999(void);
+void short_8us(void);
+void short_21us(void);
+void short_barrier(void);
+void wrapper(void);
 void users_idle(void);
 void users_slow(void);
 void users_greedy(void);
 void users_rotating(void);
+
+void report_10000(void);

@@ -11,7 +11,7 @@ import player
 from qemu import Failure, start_piped, stop
 from simulation import Simulation
 
-RAM_BYTES = 2 << 30
+RAM_BYTES = 3 << 30
 BOOT_S = 300
 COMMAND_S = 120
 PROMPT = "@ready"

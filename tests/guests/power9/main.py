@@ -19,7 +19,7 @@ from qemu import Failure, console_end, end_by_signal, start, stop  # noqa: E402
 
 import suites  # noqa: E402
 
-LIMIT_S, LONG_S = 1800, 3600
+LIMIT_S, LONG_S = 2700, 3600
 
 
 def shell(images, append):

@@ -143,7 +143,7 @@ class Counted(Simulated):
 
 
 # What others move, `uncore validate` measures in at most half a second without the kernel, and takes it off in
-# proportion to the kernel's time. So it is no better known than to its own size, which is added to a kernel's
+# proportion to the kernel's time. So its error is as large as itself, which is added to a kernel's
 # tolerance. It is small but for kernels that move little in their time, as gemm.
 BACKGROUND_MOST = 0.15  # with the tolerance less than one of the four arrays that gemm moves
 KERNEL_S = 2  # then three repetitions are enough
@@ -174,7 +174,8 @@ class Kernels(Simulated):
                                      f"--threads {kernel.threads} --time {KERNEL_S} {where.options} --csv",
                                      where.surroundings)
         self.assertEqual(status, 0, said)
-        return list(csv.DictReader(io.StringIO(said.strip())))
+        table = said[said.index("kernel,"):]  # the console shows what is on stderr before it
+        return list(csv.DictReader(io.StringIO(table.strip())))
 
     def passes_of(self, kernel, rows):
         metric, of_pass = ("dram.write", kernel.written) if kernel.written else ("dram.read", kernel.read)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The boots of the x86 guest: one for each of its suites, and the one that gives a shell."""
+"""The boots of the x86 guest: those for its suites, and the one that gives a shell."""
 import dataclasses
+import itertools
 import os
 import pathlib
 
@@ -36,27 +37,28 @@ class Suite:
     machines: tuple = ()  # of simulated.py, with a boot for each; the others are booted only if all are wanted
     no_others: bool = False  # not even then
     user_only: bool = False  # the simulator does not look at the guest's kernel
+    shares: bool = False  # leaves the guest as it was: suites in a row that do so share a boot
     disks: tuple = PRODUCT
     hardware: tuple = PLAIN  # unless a machine is simulated
 
 
 SUITES = {
     "counts": Suite(LONG_S),
-    "privilege": Suite(SHORT_S),
-    "sandbox": Suite(SHORT_S),
+    "privilege": Suite(SHORT_S, shares=True),
+    "sandbox": Suite(SHORT_S, shares=True),
+    "contention": Suite(SHORT_S, shares=True),
+    "policy": Suite(SHORT_S, shares=True),
+    "restart": Suite(SHORT_S, shares=True),
     "hotplug": Suite(SHORT_S),
-    "contention": Suite(SHORT_S),
-    "policy": Suite(SHORT_S),
     "crowds": Suite(LONG_S, hardware=TWO_CPUS),
     "continuity": Suite(LONG_S),
-    "restart": Suite(SHORT_S),
     "packages": Suite(LONG_S, disks=PACKAGES),
     "image": Suite(SHORT_S, append=NODE, disks=IMAGE),
     "selinux": Suite(SHORT_S, append=f"{NODE} security=selinux enforcing=1", disks=IMAGE),
     "traffic": Suite(LONG_S, machines=("icelake-sp", "knl")),
     "validate": Suite(LONG_S, machines=("icelake-sp", "sapphire-rapids-snc")),
     "teams": Suite(LONG_S, machines=("sapphire-rapids",), user_only=True),
-    "papi": Suite(SHORT_S, machines=("icelake-sp",), no_others=True),
+    "papi": Suite(LONG_S, machines=("icelake-sp",), no_others=True),
     "tiers": Suite(SHORT_S, machines=("knl",), no_others=True),
     # The kernel's own driver for Ice Lake's memory controllers looks for them only where the processor shows no
     # hypervisor.
@@ -100,21 +102,25 @@ class Guest:
         path = f"/proc/{os.getpid()}/fd/{counters}"
         return [*simulated.topology(machine), *simulated.simulator(machine, self.images / PLUGIN, path, user_only)]
 
-    def boot(self, suite, append, hardware, name):
+    def boot(self, suite, append, hardware, name, n_suites=1):
         console = self.images / f"console-{name}.log"
         serial = ["-serial", f"file:{console}", "-serial", "stdio"]
         return Boot(name, self.qemu(suite, hardware, serial, f"{append} {suite.append}"),
-                    console, self.images / f"qemu-{name}.log", self.limit_s or suite.limit_s)
+                    console, self.images / f"qemu-{name}.log", self.limit_s or n_suites * suite.limit_s)
 
     @staticmethod
     def machines(suite, is_all):
         return simulated.MACHINES if suite.machines and is_all and not suite.no_others else suite.machines
 
-    def boots(self, name, is_all=False):
-        """The boots of a suite."""
-        suite, words = SUITES[name], f"uncored.suite={name} uncored.all={int(is_all)}"
+    def boots(self, names, is_all=False):
+        """The boots of suites, in their order."""
+        for _, group in itertools.groupby(names, lambda name: SUITES[name].shares or name):
+            yield from self.boots_of_group(list(group), is_all)
+
+    def boots_of_group(self, names, is_all):
+        name, suite, words = names[0], SUITES[names[0]], f"uncored.suite={','.join(names)} uncored.all={int(is_all)}"
         if not suite.machines:
-            yield self.boot(suite, words, suite.hardware, name)
+            yield self.boot(suite, words, suite.hardware, name, len(names))
         for machine in self.machines(suite, is_all):
             yield self.boot(suite, f"{words} uncored.machine={machine}",
                             self.simulated(simulated.MACHINES[machine], suite.user_only), f"{name}-{machine}")

@@ -63,7 +63,7 @@ def main(tree):
     packages = package_of_cpus(tree)
     pmus = (tree / "sys/bus/event_source/devices").iterdir()
     print("\n\n".join("\n".join(definition(pmu, packages)) for pmu in sorted(pmus, key=by_number)
-                       if (pmu / "cpumask").exists()))
+                      if (pmu / "cpumask").exists()))
 
 
 main(pathlib.Path(sys.argv[1]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Boots the x86 guest for each suite, within a limit, and prints the reports as TAP. See options.py.
+"""Boots the x86 guest for its suites, within a limit, and prints the reports as TAP. See options.py.
 
 The exit status is 0 if every case passed. Always TCG, never KVM: a nested /dev/kvm can be hundreds of times
 slower.
@@ -20,8 +20,8 @@ from boots import SUITES, Guest  # noqa: E402
 from qemu import Failure, console_end, end_by_signal, start, start_piped, stop  # noqa: E402
 
 SAY_AFTER_S = 20  # of silence
-# An emulated kernel may stand still before it has started its first program. Nothing of ours has run then, and the
-# guest is booted again.
+# An emulated kernel may stand still, or miss its timer and panic, before it has started its first program. Nothing of
+# ours has run then, and the guest is booted again.
 BOOT_S, BOOTS = 200, 2
 CASE = re.compile(r"(not )?ok \d+ - (.*)")
 PLAN = re.compile(r"1\.\.(\d+)$")
@@ -81,6 +81,8 @@ def lines_of(process, boot, tap):
         if not selector.select(1):
             continue
         data = process.stdout.read()
+        if not data and not booted:
+            raise NotBooted(f"The guest has ended before its suite began ({boot.name}).")
         if not data:
             return
         *lines, rest = (rest + data).split(b"\n")
@@ -148,7 +150,7 @@ def main():
     guest = Guest(told.images, told.limit, told.append)
     if told.shell:
         return wait_for_shell(guest.shell())
-    return run(boot for name in told.suite for boot in guest.boots(name, told.all))
+    return run(guest.boots(told.suite, told.all))
 
 
 signal.signal(signal.SIGTERM, end_by_signal)

@@ -56,12 +56,14 @@ def compiler_for(texts):
 
 
 def build(checkout, shim, folder):
-    """checkout: a folder with *.f90; shim: the library of shim.c. The program, in folder."""
-    texts = {path: path.read_text(encoding="latin-1") for path in pathlib.Path(checkout).glob("*.f90")}
+    """checkout: a folder with *.f90, some maybe in folders below it; shim: the library of shim.c. The program, in
+    folder."""
+    checkout = pathlib.Path(checkout)
+    texts = {path: path.read_text(encoding="latin-1") for path in checkout.rglob("*.f90")}
     if not any(KERNEL.search(path.name) for path in texts):
-        raise Failed(f"{checkout} is no checkout of CloverLeaf: it has no *_kernel.f90.")
+        raise Failed(f"{checkout} is not a checkout of CloverLeaf: it has no *_kernel.f90.")
     fortran, folder, objects = compiler_for(texts), pathlib.Path(folder), []
-    for path in [*in_order(texts), *sorted(pathlib.Path(checkout).glob("*.c"))]:
+    for path in [*in_order(texts), *sorted(checkout.rglob("*.c"))]:
         objects.append(folder / f"{path.name}.o")
         special = ["-finstrument-functions"] if KERNEL.search(path.name) else []
         if path.suffix == ".c":

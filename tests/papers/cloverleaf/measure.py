@@ -50,7 +50,7 @@ def command_of(program, given, counters):
 def run(program, given, folder):
     """What each process said of its kernels."""
     counters = pathlib.Path(folder, "counters")
-    environment = {**os.environ, "CLOVERLEAF_REPORT": f"{folder}/report"}
+    environment = {**os.environ, "CLOVERLEAF_REPORT": f"{folder}/moved"}
     if not given.uncored:
         environment["TRAFFIC_COUNTERS"] = str(counters)
     text = deck(given.checkout, given.cells, given.steps)
@@ -59,7 +59,7 @@ def run(program, given, folder):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise build.Failed(f"CloverLeaf ended with status {done.returncode}:\n{done.stdout[-4000:]}")
-    reports = [path.read_text(encoding="utf-8").splitlines() for path in pathlib.Path(folder).glob("report.*")]
+    reports = [path.read_text(encoding="utf-8").splitlines() for path in pathlib.Path(folder).glob("moved.*")]
     return [list(csv.DictReader(lines)) for lines in reports]
 
 

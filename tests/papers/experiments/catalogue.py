@@ -5,8 +5,7 @@ import typing
 
 from experiments import cloverleaf, matrices, resorting, stores
 
-PUT_IN = ("The share of evaded write-allocates is put in, so this tests arithmetic: when a CPU evades one is "
-          "not simulated.")
+PUT_IN = "When a CPU evades a write-allocate is not simulated: the share of them is put in."
 
 
 @dataclasses.dataclass(frozen=True)

@@ -37,7 +37,7 @@ def row_of(nest, what, published):
     """Reads for each write."""
     moved, model, evaded = nest.run(), nest.model(), nest.evaded / 100
     return Row(case=f"{nest.name} {what}", quantity="read / written", tolerance=TOLERANCE,
-               published=published, parts=parts_of(model, moved, evaded),
+               published=published, parts=parts_of(model, moved, evaded), evaded=evaded,
                figure=Pair(model.reads(evaded) / model.written, moved.read / moved.written))
 
 

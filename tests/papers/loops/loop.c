@@ -236,7 +236,6 @@ static struct kernel_traffic predict(
 		.kernel = { .name = name_,                                                         \
 			.what = does,                                                              \
 			.measure = "columns",                                                      \
-			.use = KERNEL_CACHES,                                                      \
 			.n_arrays = grids + vectors,                                               \
 			.streams = { __VA_ARGS__ },                                                \
 			.choose = choose,                                                          \

@@ -15,7 +15,7 @@ from models.lines import Rows
 from models.traffic import ELEMENT, LINE, Traffic
 
 HERE = pathlib.Path(__file__).parent
-MARGIN = 5  # elements of a row that are no cell of the rank: the paper's five halo elements
+MARGIN = 5  # elements of a row that are not cells of the rank: the paper's five halo elements
 BEFORE = 2  # of them before the first cell
 
 

@@ -29,7 +29,7 @@ struct isa {
 	uint64_t (*cleared)(unsigned vcpu, unsigned clears);
 	unsigned cleared_bytes; /* of the block, which is aligned to as many */
 	/* Linux's numbers of calls that a program under qemu-user makes. */
-	int64_t sched_setaffinity, mmap, munmap;
+	int64_t sched_setaffinity, mmap, munmap, execve, execveat;
 };
 
 extern const struct isa isa_power;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/traffic/plugin/clears.h"
 #include "tests/traffic/plugin/isa.h"
@@ -18,17 +19,20 @@ PLUGIN_EXPORT int qemu_plugin_version = 1;
 PLUGIN_EXPORT int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char *argv[]);
 
+enum { REFUSED_STATUS = 126 };
+
 static struct {
 	struct options options;
 	const struct isa *isa;
 	bool is_system;
+	pid_t pid;         /* of the program; those that it forks have others */
 	bool is_watching;  /* callbacks are in the code that QEMU translates */
 	bool is_resetting; /* QEMU was asked to forget what it translated, and did not answer yet */
 } plugin;
 
 /* --- loads and stores --- */
 
-/* False: it is no memory, but a device. */
+/* False: it is not memory, but a device. */
 static bool address_of(qemu_plugin_meminfo_t info, uint64_t vaddr, uint64_t *ret)
 {
 	struct qemu_plugin_hwaddr *address;
@@ -108,10 +112,27 @@ static void on_vcpu(qemu_plugin_id_t id, unsigned vcpu)
 		exit(EXIT_FAILURE);
 }
 
+/*
+ * QEMU lets the processor itself run the other program, and nothing of it is counted. That is an
+ * error where it takes the place of the program, as with env; programs such as those of Open MPI
+ * start others beside them.
+ */
+static void note_program(void)
+{
+	const bool is_instead = getpid() == plugin.pid;
+
+	fprintf(stderr, "What a program runs by execve is not simulated.%s\n",
+		is_instead ? " Name that program itself, without env, sh and the like." : "");
+	if (is_instead)
+		_exit(REFUSED_STATUS);
+}
+
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
 	uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
 	(void)id, (void)vcpu, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+	if (number == plugin.isa->execve || number == plugin.isa->execveat)
+		note_program();
 	if (number == plugin.isa->munmap || (number == plugin.isa->mmap && a1))
 		memory_forget(a1, a2);
 }
@@ -168,6 +189,7 @@ static void begin(qemu_plugin_id_t id)
 static int prepare(const qemu_info_t *info, int argc, char *argv[])
 {
 	plugin.is_system = info->system_emulation;
+	plugin.pid = getpid();
 	plugin.isa = isa_find(info->target_name);
 	if (!plugin.isa) {
 		fprintf(stderr, "memory-controller: instructions of %s are not known here.\n",

@@ -50,6 +50,8 @@ const struct isa isa_power = {
 	.cleared = cleared,
 	.cleared_bytes = LINE_BYTES,
 	.sched_setaffinity = 222,
+	.execve = 11,
+	.execveat = 362,
 	.mmap = 90,
 	.munmap = 91,
 };

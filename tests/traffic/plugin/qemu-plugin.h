@@ -5,7 +5,7 @@
  *
  * - A callback for stores is also called for loads, and one for loads misses some. So register for
  *   both, and ask qemu_plugin_mem_is_store().
- * - qemu_plugin_hwaddr_phys_addr() is no address that the guest knows: see memory.h.
+ * - qemu_plugin_hwaddr_phys_addr() is not an address that the guest knows: see memory.h.
  *
  * An access of 16 bytes or more comes as several of 8.
  */

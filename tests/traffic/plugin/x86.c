@@ -113,6 +113,8 @@ const struct isa isa_x86 = {
 	.targets = { "x86_64" },
 	.decode = decode,
 	.sched_setaffinity = 203,
+	.execve = 59,
+	.execveat = 322,
 	.mmap = 9,
 	.munmap = 11,
 };

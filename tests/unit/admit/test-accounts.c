@@ -43,12 +43,9 @@ static int tear_down(void **state)
 	return compare_descriptors(state);
 }
 
-#define ACCOUNTS_CASE(sentence, function)                                                          \
-	{                                                                                          \
-		sentence, function, set_up, tear_down, NULL                                        \
-	}
+#define ACCOUNTS_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
 
-static void each_id_has_a_number_of_its_own(void **state)
+ACCOUNTS_CASE("each id has a number of its own, and keeps it")
 {
 	unsigned of_zero = find_new(0), of_block = find_new(UINT64_C(1) << 32);
 
@@ -57,7 +54,7 @@ static void each_id_has_a_number_of_its_own(void **state)
 	assert_int_equal(find_known(UINT64_C(1) << 32), of_block);
 }
 
-static void it_keeps_its_number_when_the_last_one_left(void **state)
+ACCOUNTS_CASE("it keeps the number when its last connection has gone")
 {
 	unsigned number = find_new(1000);
 
@@ -68,7 +65,8 @@ static void it_keeps_its_number_when_the_last_one_left(void **state)
 	assert_int_equal(find_known(1000), number);
 }
 
-static void the_number_that_was_left_first_is_given_away(void **state)
+ACCOUNTS_CASE("when all numbers are taken, the number without connections for longest is given "
+	      "away")
 {
 	take_all();
 	accounts_leave(&accounts, find_known(1007), 30);
@@ -83,7 +81,7 @@ static void the_number_that_was_left_first_is_given_away(void **state)
 	assert_int_equal(find_known(1005), 5);
 }
 
-static void numbers_in_use_are_not_given_away(void **state)
+ACCOUNTS_CASE("a number with connections is never given away")
 {
 	bool is_new;
 
@@ -97,7 +95,7 @@ static void numbers_in_use_are_not_given_away(void **state)
 	assert_int_equal(find_new(1), 8);
 }
 
-static void the_largest_is_found(void **state)
+ACCOUNTS_CASE("the account with most connections is found")
 {
 	unsigned a = find_new(1), b = find_new(2), c = find_new(3);
 
@@ -111,22 +109,4 @@ static void the_largest_is_found(void **state)
 	accounts_leave(&accounts, a, 2);
 	accounts_leave(&accounts, c, 3);
 	assert_int_equal(accounts_largest(&accounts), b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		ACCOUNTS_CASE("each id has a number of its own, and keeps it",
-			each_id_has_a_number_of_its_own),
-		ACCOUNTS_CASE("it keeps the number when its last connection has gone",
-			it_keeps_its_number_when_the_last_one_left),
-		ACCOUNTS_CASE("when all numbers are taken, the number without connections for "
-			      "longest is given away",
-			the_number_that_was_left_first_is_given_away),
-		ACCOUNTS_CASE("a number with connections is never given away",
-			numbers_in_use_are_not_given_away),
-		ACCOUNTS_CASE("the account with most connections is found", the_largest_is_found),
-	};
-
-	return cmocka_run_group_tests_name("accounts", cases, NULL, NULL);
 }

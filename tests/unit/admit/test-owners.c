@@ -130,10 +130,7 @@ static int tear_down(void **state)
 	return compare_descriptors(state);
 }
 
-#define OWNERS_CASE(sentence, function)                                                            \
-	{                                                                                          \
-		sentence, function, set_up, tear_down, NULL                                        \
-	}
+#define OWNERS_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
 
 /* Waits until there is an answer. */
 static uint32_t take_answer(void)
@@ -149,7 +146,7 @@ static uint32_t take_answer(void)
 	return uid;
 }
 
-static void root_needs_no_lookup(void **state)
+OWNERS_CASE("root is its own owner, without a lookup")
 {
 	uint32_t uid;
 
@@ -158,7 +155,7 @@ static void root_needs_no_lookup(void **state)
 	assert_false(owners_take_answer(owners, &uid));
 }
 
-static void a_user_of_passwd_is_itself(void **state)
+OWNERS_CASE("a user of passwd is its own owner, as soon as that is known")
 {
 	struct passwd *passwd;
 	uint32_t uid;
@@ -174,7 +171,7 @@ static void a_user_of_passwd_is_itself(void **state)
 	assert_int_equal(owners_account_of(owners, uid), uid);
 }
 
-static void a_stranger_is_its_block(void **state)
+OWNERS_CASE("a uid that nobody knows is its block's")
 {
 	assert_int_equal(owners_account_of(owners, STRANGER), block_of(STRANGER));
 	assert_int_equal(take_answer(), STRANGER);
@@ -183,7 +180,7 @@ static void a_stranger_is_its_block(void **state)
 	assert_int_not_equal(block_of(STRANGER), block_of(STRANGER + 65536));
 }
 
-static void what_is_known_is_not_asked_again(void **state)
+OWNERS_CASE("a known uid is not asked again")
 {
 	uint32_t uid;
 
@@ -195,7 +192,7 @@ static void what_is_known_is_not_asked_again(void **state)
 	assert_false(owners_take_answer(owners, &uid));
 }
 
-static void few_threads_look_up(void **state)
+OWNERS_CASE("few threads look up many uids")
 {
 	hold_directory(true);
 	for (unsigned i = 0; i < 200; i++)
@@ -208,7 +205,7 @@ static void few_threads_look_up(void **state)
 		take_answer();
 }
 
-static void it_ends_while_lookups_wait(void **state)
+OWNERS_CASE("the daemon ends while lookups wait, and they end later")
 {
 	hold_directory(true);
 	owners_account_of(owners, STRANGER);
@@ -247,7 +244,7 @@ static unsigned count_made(void)
 }
 
 /* Makes as many answers as there is room for, and then asks more questions. */
-static void nobody_who_asks_is_forgotten(void **state)
+OWNERS_CASE("no question is forgotten while nobody takes answers")
 {
 	enum { ROOM = 256, N = ROOM + OWNERS_LOOKUPS_MAX, MORE = 200 };
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
@@ -270,7 +267,7 @@ static void nobody_who_asks_is_forgotten(void **state)
  * Asking again must bring an answer for each uid, however few questions there is room for at a
  * time.
  */
-static void what_could_not_be_asked_is_asked_again(void **state)
+OWNERS_CASE("a question that could not be asked is asked the next time")
 {
 	enum { N = 1000 };
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
@@ -298,7 +295,7 @@ static void wait_for_made(unsigned n)
 	assert_int_equal(count_made(), n);
 }
 
-static void who_asked_first_is_answered_first(void **state)
+OWNERS_CASE("questions are answered in their order")
 {
 	enum { N = 20 };
 	unsigned n_before = count_made();
@@ -328,7 +325,7 @@ static void wait_for_answer(void)
 }
 
 /* So the later of two answers about a uid holds. */
-static void what_was_found_first_is_told_first(void **state)
+OWNERS_CASE("the first answer is told first")
 {
 	enum { N = 10 };
 
@@ -344,7 +341,7 @@ static void what_was_found_first_is_told_first(void **state)
  * Uids that are 4096 apart share their 8 places in the table. The other uids here have other
  * places.
  */
-static void who_cannot_be_asked_for_takes_no_place(void **state)
+OWNERS_CASE("a question that cannot be asked takes no place")
 {
 	enum { PLACES = 8, APART = 4096, ROOM = 256 + OWNERS_LOOKUPS_MAX };
 	unsigned n_made;
@@ -411,7 +408,7 @@ static uint32_t some_uid(void)
 	return passwd->pw_uid;
 }
 
-static void the_next_daemon_knows_what_this_one_knew(void **state)
+OWNERS_CASE("the next daemon knows what this one knew")
 {
 	uint32_t uid = some_uid();
 	int fd;
@@ -432,39 +429,10 @@ static void the_next_daemon_knows_what_this_one_knew(void **state)
 	assert_int_equal(owners_account_of(owners, uid), uid);
 }
 
-static void a_table_of_something_else_is_not_used(void **state)
+OWNERS_CASE("a descriptor that is not a table is not used")
 {
 	end((long)*state);
 	begin_with(eventfd(0, EFD_CLOEXEC));
 	assert_int_equal(owners_account_of(owners, STRANGER), block_of(STRANGER));
 	assert_int_equal(take_answer(), STRANGER);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		OWNERS_CASE("root is its own owner, without a lookup", root_needs_no_lookup),
-		OWNERS_CASE("a user of passwd is its own owner, as soon as that is known",
-			a_user_of_passwd_is_itself),
-		OWNERS_CASE("a uid that nobody knows is its block's", a_stranger_is_its_block),
-		OWNERS_CASE("a known uid is not asked again", what_is_known_is_not_asked_again),
-		OWNERS_CASE("few threads look up many uids", few_threads_look_up),
-		OWNERS_CASE("the daemon ends while lookups wait, and they end later",
-			it_ends_while_lookups_wait),
-		OWNERS_CASE("no question is forgotten while nobody takes answers",
-			nobody_who_asks_is_forgotten),
-		OWNERS_CASE("a question that could not be asked is asked the next time",
-			what_could_not_be_asked_is_asked_again),
-		OWNERS_CASE(
-			"questions are answered in their order", who_asked_first_is_answered_first),
-		OWNERS_CASE("the first answer is told first", what_was_found_first_is_told_first),
-		OWNERS_CASE("a question that cannot be asked takes no place",
-			who_cannot_be_asked_for_takes_no_place),
-		OWNERS_CASE("the next daemon knows what this one knew",
-			the_next_daemon_knows_what_this_one_knew),
-		OWNERS_CASE("a descriptor that is not a table is not used",
-			a_table_of_something_else_is_not_used),
-	};
-
-	return cmocka_run_group_tests_name("owners", cases, NULL, NULL);
 }

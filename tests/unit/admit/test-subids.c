@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/admit/subids.h"
+#include "daemon/admit/owners.h"
 
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void assert_several(const char *text, uint32_t uid)
 	assert_int_equal(ask(text, uid, &owner), SUBIDS_SEVERAL);
 }
 
-static void a_range_has_one_owner(void **state)
+CASE("a range has one owner, from its first to its last")
 {
 	static const char text[] = "ann:100000:65536\nbob:165536:65536\n";
 
@@ -67,7 +67,7 @@ static void a_range_has_one_owner(void **state)
 	assert_nobody("\n", 0);
 }
 
-static void overlapping_ranges_have_several(void **state)
+CASE("overlapping ranges of two have several")
 {
 	static const char text[] = "ann:100000:65536\nbob:150000:65536\n";
 
@@ -77,14 +77,14 @@ static void overlapping_ranges_have_several(void **state)
 	assert_owner(text, 165536, 1001);
 }
 
-static void two_ranges_of_one_owner_have_one(void **state)
+CASE("overlapping ranges of one have one")
 {
 	assert_owner("ann:100000:10\nann:100005:10\n", 100007, 1000);
 	assert_owner("ann:100000:10\nalso-ann:100005:10\n1000:100000:20\n", 100007, 1000);
 	assert_several("ann:100000:10\nann:100000:10\nbob:100000:10\n", 100007);
 }
 
-static void an_owner_may_be_a_number(void **state)
+CASE("an owner may be a number, if it is a uid")
 {
 	assert_owner("1234:100000:10\n", 100000, 1234);
 	assert_owner("4294967294:100000:10\n", 100000, 4294967294);
@@ -94,7 +94,7 @@ static void an_owner_may_be_a_number(void **state)
 }
 
 /* It may be a known user: nobody can say. */
-static void a_name_that_nobody_knows_settles_nothing(void **state)
+CASE("a name that nobody knows settles nothing")
 {
 	assert_several("carol:100000:10\n", 100000);
 	assert_several("ann:100000:10\ncarol:100000:10\n", 100000);
@@ -102,7 +102,7 @@ static void a_name_that_nobody_knows_settles_nothing(void **state)
 	assert_owner("carol:200000:10\nann:100000:10\n", 100000, 1000);
 }
 
-static void lines_that_are_none_are_passed_over(void **state)
+CASE("malformed lines are passed over")
 {
 	static const char *const bad[] = {
 		"",
@@ -135,7 +135,7 @@ static void lines_that_are_none_are_passed_over(void **state)
 }
 
 /* The end of the line is not taken for a line of its own. */
-static void a_line_that_is_too_long_is_passed_over(void **state)
+CASE("a line that is too long is passed over to its end")
 {
 	for (size_t length = 400; length < 700; length++) {
 		char text[800];
@@ -148,35 +148,16 @@ static void a_line_that_is_too_long_is_passed_over(void **state)
 	}
 }
 
-static void the_last_line_may_lack_its_end(void **state)
+CASE("the last line may lack its end")
 {
 	assert_owner("bob:1:1\nann:100000:10", 100009, 1000);
 	assert_nobody("ann:100000:", 100000);
 }
 
-static void counts_may_be_huge(void **state)
+CASE("counts may be huge")
 {
 	assert_owner("ann:100000:18446744073709551615\n", 4294967294, 1000);
 	assert_nobody("ann:100000:18446744073709551615\n", 99999);
 	assert_owner("ann:0:4294967296\n", 4294967295, 1000);
 	assert_nobody("ann:18446744073709551615:18446744073709551615\n", 100000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a range has one owner, from its first to its last", a_range_has_one_owner),
-		CASE("overlapping ranges of two have several", overlapping_ranges_have_several),
-		CASE("overlapping ranges of one have one", two_ranges_of_one_owner_have_one),
-		CASE("an owner may be a number, if it is a uid", an_owner_may_be_a_number),
-		CASE("a name that nobody knows settles nothing",
-			a_name_that_nobody_knows_settles_nothing),
-		CASE("malformed lines are passed over", lines_that_are_none_are_passed_over),
-		CASE("a line that is too long is passed over to its end",
-			a_line_that_is_too_long_is_passed_over),
-		CASE("the last line may lack its end", the_last_line_may_lack_its_end),
-		CASE("counts may be huge", counts_may_be_huge),
-	};
-
-	return cmocka_run_group_tests_name("subids", cases, NULL, NULL);
 }

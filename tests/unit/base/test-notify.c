@@ -36,7 +36,9 @@ static int tear_down(void **state)
 	return compare_descriptors(state);
 }
 
-static void descriptors_reach_the_manager(void **state)
+#define NOTIFY_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
+
+NOTIFY_CASE("descriptors reach the manager")
 {
 	int fds[2];
 
@@ -48,7 +50,7 @@ static void descriptors_reach_the_manager(void **state)
 	close(fds[1]);
 }
 
-static void a_name_without_a_file_is_a_manager_too(void **state)
+NOTIFY_CASE("a name without a file is a manager, too")
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -67,7 +69,7 @@ static void a_name_without_a_file_is_a_manager_too(void **state)
 	assert_memory_equal(text, "STOPPING=1", (size_t)n);
 }
 
-static void without_a_manager_nothing_is_sent(void **state)
+NOTIFY_CASE("without a manager nothing is sent")
 {
 	setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
 	assert_int_equal(notify_send("READY=1", NULL, 0), -ENOENT);
@@ -76,7 +78,7 @@ static void without_a_manager_nothing_is_sent(void **state)
 }
 
 /* Where a message waited, this case would never end: so it has a time limit of its own. */
-static void a_manager_that_does_not_read_holds_nobody_up(void **state)
+NOTIFY_CASE("a manager that does not read holds nobody up")
 {
 	alarm(60);
 	notify_ready("Serving.");
@@ -90,7 +92,7 @@ static void a_manager_that_does_not_read_holds_nobody_up(void **state)
 	alarm(0);
 }
 
-static void a_state_without_room_comes_with_a_later_sign_of_life(void **state)
+NOTIFY_CASE("a state for which there was no room comes with a later sign of life")
 {
 	alarm(60);
 	while (notify_send("FDSTOREREMOVE=1\nFDNAME=none", NULL, 0) == 0)
@@ -107,25 +109,4 @@ static void a_state_without_room_comes_with_a_later_sign_of_life(void **state)
 	assert_false(manager_dispatch(&manager));
 	assert_int_equal(manager.n_pings, 2);
 	alarm(0);
-}
-
-#define NOTIFY_CASE(sentence, function)                                                            \
-	{                                                                                          \
-		sentence, function, set_up, tear_down, NULL                                        \
-	}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		NOTIFY_CASE("descriptors reach the manager", descriptors_reach_the_manager),
-		NOTIFY_CASE("a name without a file is a manager, too",
-			a_name_without_a_file_is_a_manager_too),
-		NOTIFY_CASE("without a manager nothing is sent", without_a_manager_nothing_is_sent),
-		NOTIFY_CASE("a manager that does not read holds nobody up",
-			a_manager_that_does_not_read_holds_nobody_up),
-		NOTIFY_CASE("a state for which there was no room comes with a later sign of life",
-			a_state_without_room_comes_with_a_later_sign_of_life),
-	};
-
-	return cmocka_run_group_tests_name("notify", cases, NULL, NULL);
 }

@@ -15,20 +15,20 @@ static void assert_says(bool has_perfmon, int paranoid, const char *words, const
 	assert_non_null(strstr(fault.text, more_words));
 }
 
-static void without_the_capability_it_is_named(void **state)
+CASE("without CAP_PERFMON, the sentence names the capability")
 {
 	assert_says(false, 2, "it lacks CAP_PERFMON", "through its systemd unit");
 	assert_says(false, 4, "it lacks CAP_PERFMON", "perf_event_paranoid is 4");
 }
 
-static void above_two_there_are_two_remedies(void **state)
+CASE("above perf_event_paranoid 2 there are two remedies")
 {
 	for (int paranoid = 3; paranoid <= 4; paranoid++)
 		assert_says(true, paranoid, "sysctl kernel.perf_event_paranoid=2",
 			"drop-in uncored-paranoid.conf");
 }
 
-static void else_something_other_forbids_it(void **state)
+CASE("otherwise a filter or security module is suspected")
 {
 	assert_says(true, 2, "seccomp filter", "Permission denied");
 	assert_says(true, -1, "security module", "Permission denied");
@@ -36,7 +36,7 @@ static void else_something_other_forbids_it(void **state)
 
 /* Lockdown refuses samples of registers, and no counter: security_locked_down() in
  * perf_event_open(). */
-static void lockdown_is_not_suspected(void **state)
+CASE("kernel lockdown is not suspected")
 {
 	struct fault fault = {};
 
@@ -58,7 +58,7 @@ static int start_with(const struct privilege_start *start)
 	return r;
 }
 
-static void a_file_that_lends_privilege_is_refused(void **state)
+CASE("a file that lends privilege is refused")
 {
 	assert_int_equal(start_with(&(struct privilege_start){
 				 .secure = true, .uid = USER, .euid = USER, .permitted = PERFMON }),
@@ -76,7 +76,7 @@ static void a_file_that_lends_privilege_is_refused(void **state)
 		-EPERM);
 }
 
-static void a_security_modules_distrust_alone_is_no_obstacle(void **state)
+CASE("a security module's distrust alone is not an obstacle")
 {
 	assert_int_equal(start_with(&(struct privilege_start){ .secure = true,
 				 .uid = USER,
@@ -88,28 +88,8 @@ static void a_security_modules_distrust_alone_is_no_obstacle(void **state)
 		start_with(&(struct privilege_start){ .secure = true, .permitted = PERFMON }), 0);
 }
 
-static void inherited_privilege_is_accepted(void **state)
+CASE("inherited privilege is accepted")
 {
 	assert_int_equal(start_with(&(struct privilege_start){ .permitted = PERFMON }), 0);
 	assert_int_equal(start_with(&(struct privilege_start){ .uid = USER, .euid = USER }), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("without CAP_PERFMON, the sentence names the capability",
-			without_the_capability_it_is_named),
-		CASE("above perf_event_paranoid 2 there are two remedies",
-			above_two_there_are_two_remedies),
-		CASE("otherwise a filter or security module is suspected",
-			else_something_other_forbids_it),
-		CASE("kernel lockdown is not suspected", lockdown_is_not_suspected),
-		CASE("a file that lends privilege is refused",
-			a_file_that_lends_privilege_is_refused),
-		CASE("a security module's distrust alone is not an obstacle",
-			a_security_modules_distrust_alone_is_no_obstacle),
-		CASE("inherited privilege is accepted", inherited_privilege_is_accepted),
-	};
-
-	return cmocka_run_group_tests_name("privilege", cases, NULL, NULL);
 }

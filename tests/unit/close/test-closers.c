@@ -33,9 +33,12 @@ static struct timespec stopped_at;
 static atomic_bool is_stopped, goes_on;
 static atomic_uint n_asked; /* while it stood */
 
+/* The time that goes by stands for the CPU time of a thread. Linux subtracts what a host takes
+ * away from the CPU time, at times all of a short close, and then a close would have no cost. */
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
-	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+	bool is_cpu_time = clock == CLOCK_THREAD_CPUTIME_ID;
+	int r = (int)syscall(SYS_clock_gettime, is_cpu_time ? CLOCK_MONOTONIC : clock, ret);
 
 	if (clock != CLOCK_MONOTONIC || !is_stopped)
 		return r;
@@ -70,10 +73,7 @@ static int tear_down(void **state)
 	return compare_descriptors(state);
 }
 
-#define CLOSERS_CASE(sentence, function)                                                           \
-	{                                                                                          \
-		sentence, function, set_up, tear_down, NULL                                        \
-	}
+#define CLOSERS_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
 
 /* Returns the daemon's end of a connection; *@ret_client is the client's end. */
 static int connect_client(int *ret_client)
@@ -132,7 +132,39 @@ static void close_connection_of(unsigned account)
 	close(client);
 }
 
-static void a_connection_is_closed(void **state)
+/*
+ * In a process of its own, for it leaves a thread behind. Status 0: it came through. This case is
+ * the first, as long as there are no threads to fork beside.
+ */
+static int end_while_one_hangs(void)
+{
+	struct lingering lingering;
+	int fd, client;
+
+	alarm(PATIENCE_S);
+	hang(HANGING, &lingering);
+	fd = connect_client(&client);
+	closers_close_connection(closers, OTHER, &fd);
+	closers_free(closers);
+	if (!is_over(client))
+		return 1;
+	return 0;
+}
+
+CASE("the closers end in bounded time although one close hangs")
+{
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(closers_new(&closers) < 0 ? 2 : end_while_one_hangs());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+CLOSERS_CASE("a connection is closed, and its client sees that")
 {
 	int none = -1;
 
@@ -143,7 +175,7 @@ static void a_connection_is_closed(void **state)
 }
 
 /* If the daemon only closed the doorbell, edges would go on while the client has its descriptor. */
-static void a_doorbell_is_unwatched_and_closed(void **state)
+CLOSERS_CASE("a doorbell is unwatched and closed")
 {
 	int fd = make_doorbell(), clients = dup(fd);
 	struct epoll_event event;
@@ -159,7 +191,7 @@ static void a_doorbell_is_unwatched_and_closed(void **state)
 }
 
 /* Each close must be made without a further call, because a daemon at rest makes none. */
-static void one_that_hangs_keeps_nobody_else(void **state)
+CLOSERS_CASE("a close that hangs keeps nobody else's from being made")
 {
 	struct lingering lingering;
 
@@ -173,7 +205,7 @@ static void one_that_hangs_keeps_nobody_else(void **state)
 
 /* The thread that has to take over looks at the clock when the close is still quick. If it went to
  * sleep because the close is slow a moment later, nobody would wake it. */
-static void one_that_becomes_slow_is_seen(void **state)
+CLOSERS_CASE("a close that becomes slow while a thread looks is seen")
 {
 	struct lingering lingering;
 
@@ -190,7 +222,7 @@ static void one_that_becomes_slow_is_seen(void **state)
 }
 
 /* Otherwise the connections of refused clients would pile up, and keep a descriptor each. */
-static void connections_do_not_wait_behind_doorbells(void **state)
+CLOSERS_CASE("connections do not wait behind a doorbell that hangs")
 {
 	struct lingering lingering;
 
@@ -201,7 +233,7 @@ static void connections_do_not_wait_behind_doorbells(void **state)
 	wait_until_pending(0);
 }
 
-static void doorbells_of_one_account_keep_one_thread(void **state)
+CLOSERS_CASE("doorbells of one account keep one thread")
 {
 	_cleanup_close_ int other_epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	struct lingering lingering[3];
@@ -221,7 +253,7 @@ static void doorbells_of_one_account_keep_one_thread(void **state)
 	wait_until_pending(0);
 }
 
-static void many_that_hang_keep_nobody_else(void **state)
+CLOSERS_CASE("many closes that hang delay no other account")
 {
 	enum { N = 20 };
 	struct lingering lingering[N];
@@ -235,7 +267,7 @@ static void many_that_hang_keep_nobody_else(void **state)
 	wait_until_pending(0);
 }
 
-static void it_is_told_whose_close_hangs(void **state)
+CLOSERS_CASE("after a while the account is named whose close hangs")
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 	struct lingering lingering;
@@ -252,7 +284,7 @@ static void it_is_told_whose_close_hangs(void **state)
 }
 
 /* The account is named before its first close has been hanging for long. */
-static void one_that_heaps_doorbells_up_is_told_of(void **state)
+CLOSERS_CASE("an account that heaps up doorbells is told of")
 {
 	struct lingering lingering;
 	int doorbell;
@@ -282,7 +314,7 @@ static void heap_up(struct lingering *ret, unsigned n)
 	}
 }
 
-static void a_crowd_is_told_from_others(void **state)
+CLOSERS_CASE("an account with many that wait is a crowd, and no other")
 {
 	struct lingering lingering;
 	int doorbell;
@@ -299,7 +331,7 @@ static void a_crowd_is_told_from_others(void **state)
 }
 
 /* The ranks of a job leave at once, and the next ones come meanwhile. */
-static void clients_that_were_served_make_no_crowd(void **state)
+CLOSERS_CASE("clients that were served and have left make no crowd")
 {
 	struct lingering lingering;
 	int client, fd;
@@ -317,12 +349,11 @@ static void clients_that_were_served_make_no_crowd(void **state)
 }
 
 /* Where closers get no CPU for a while, those who come and go meanwhile are closed all the same. */
-static void beyond_the_bound_those_that_were_served_do_not_wait(void **state)
+CLOSERS_CASE("beyond the bound, clients that were served do not wait either")
 {
 	struct lingering lingering;
 	int client, fd;
 
-	(void)state;
 	heap_up(&lingering, HANDOVER_FULL);
 	fd = connect_client(&client);
 	close(client);
@@ -334,7 +365,7 @@ static void beyond_the_bound_those_that_were_served_do_not_wait(void **state)
 }
 
 /* Without a thread, which would have to be waited for. */
-static void an_empty_one_is_turned_away_at_once(void **state)
+CLOSERS_CASE("a connection that holds nothing is turned away at once")
 {
 	int client, fd = connect_client(&client);
 
@@ -357,7 +388,7 @@ static int connect_with_lingering(struct lingering *ret)
 	return fd;
 }
 
-static void beyond_the_bound_none_waits(void **state)
+CLOSERS_CASE("beyond the bound the caller closes connections, and waits for no file")
 {
 	struct lingering lingering, attached[2];
 	int fd;
@@ -396,7 +427,7 @@ static int64_t charge(struct budget *budget, unsigned account)
 	return budget->accounts[account].credit_ns;
 }
 
-static void costs_are_charged_once(void **state)
+CLOSERS_CASE("the cost of closing is charged once")
 {
 	struct budget budget;
 	int64_t left_ns;
@@ -429,13 +460,12 @@ static void watch(int client, int epolls[EPOLLS], int copies[WATCHERS / EPOLLS])
 	}
 }
 
-static void one_whose_close_costs_much_is_not_closed_at_once_again(void **state)
+CLOSERS_CASE("a client with many watchers is closed by the main thread only once")
 {
 	int epolls[EPOLLS], copies[WATCHERS / EPOLLS], client, other, fd;
 	struct lingering lingering;
 	struct budget budget;
 
-	(void)state;
 	begin_to_charge(&budget);
 	heap_up(&lingering, HANDOVER_FULL);
 	fd = connect_client(&client);
@@ -458,7 +488,7 @@ static void one_whose_close_costs_much_is_not_closed_at_once_again(void **state)
 	budget_done(&budget);
 }
 
-static void what_is_nobodys_is_charged_to_nobody(void **state)
+CLOSERS_CASE("the cost of nobody's connections is charged to nobody")
 {
 	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
 	struct budget budget;
@@ -471,7 +501,7 @@ static void what_is_nobodys_is_charged_to_nobody(void **state)
 	budget_done(&budget);
 }
 
-static void it_ends_when_all_is_closed(void **state)
+CLOSERS_CASE("the closers end when all is closed")
 {
 	int clients[300], fd;
 
@@ -487,78 +517,8 @@ static void it_ends_when_all_is_closed(void **state)
 	assert_null(closers_free(NULL));
 }
 
-/* In a process of its own, for it leaves a thread behind. Status 0: it came through. */
-static int end_while_one_hangs(void)
-{
-	struct lingering lingering;
-	int fd, client;
-
-	alarm(PATIENCE_S);
-	hang(HANGING, &lingering);
-	fd = connect_client(&client);
-	closers_close_connection(closers, OTHER, &fd);
-	closers_free(closers);
-	if (!is_over(client))
-		return 1;
-	return 0;
-}
-
-static void it_ends_although_one_hangs(void **state)
-{
-	int status;
-	pid_t pid;
-
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0)
-		_exit(closers_new(&closers) < 0 ? 2 : end_while_one_hangs());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
-
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		/* first, as long as there are no threads to fork beside */
-		CASE("the closers end in bounded time although one close hangs",
-			it_ends_although_one_hangs),
-		CLOSERS_CASE(
-			"a connection is closed, and its client sees that", a_connection_is_closed),
-		CLOSERS_CASE(
-			"a doorbell is unwatched and closed", a_doorbell_is_unwatched_and_closed),
-		CLOSERS_CASE("a close that hangs keeps nobody else's from being made",
-			one_that_hangs_keeps_nobody_else),
-		CLOSERS_CASE("a close that becomes slow while a thread looks is seen",
-			one_that_becomes_slow_is_seen),
-		CLOSERS_CASE("connections do not wait behind a doorbell that hangs",
-			connections_do_not_wait_behind_doorbells),
-		CLOSERS_CASE("doorbells of one account keep one thread",
-			doorbells_of_one_account_keep_one_thread),
-		CLOSERS_CASE("many closes that hang delay no other account",
-			many_that_hang_keep_nobody_else),
-		CLOSERS_CASE("after a while the account is named whose close hangs",
-			it_is_told_whose_close_hangs),
-		CLOSERS_CASE("an account that heaps up doorbells is told of",
-			one_that_heaps_doorbells_up_is_told_of),
-		CLOSERS_CASE("an account with many that wait is a crowd, and no other",
-			a_crowd_is_told_from_others),
-		CLOSERS_CASE("clients that were served and have left make no crowd",
-			clients_that_were_served_make_no_crowd),
-		CLOSERS_CASE("beyond the bound, clients that were served do not wait either",
-			beyond_the_bound_those_that_were_served_do_not_wait),
-		CLOSERS_CASE("a client with many watchers is closed by the main thread only once",
-			one_whose_close_costs_much_is_not_closed_at_once_again),
-		CLOSERS_CASE("a connection that holds nothing is turned away at once",
-			an_empty_one_is_turned_away_at_once),
-		CLOSERS_CASE(
-			"beyond the bound the caller closes connections, and waits for no file",
-			beyond_the_bound_none_waits),
-		CLOSERS_CASE("the cost of closing is charged once", costs_are_charged_once),
-		CLOSERS_CASE("the cost of nobody's connections is charged to nobody",
-			what_is_nobodys_is_charged_to_nobody),
-		CLOSERS_CASE("the closers end when all is closed", it_ends_when_all_is_closed),
-	};
-
 	privilege_raise_file_limit(); /* with 1024 files a crowd is smaller */
-	return cmocka_run_group_tests_name("closers", cases, NULL, NULL);
+	return run_cases(NULL, NULL);
 }

@@ -31,10 +31,7 @@ static int check_rest(void **state)
 	return compare_descriptors(state);
 }
 
-#define UNDERTAKER_CASE(sentence, function)                                                        \
-	{                                                                                          \
-		sentence, function, set_alarm, check_rest, NULL                                    \
-	}
+#define UNDERTAKER_CASE(sentence) CASE_WITHIN(sentence, set_alarm, check_rest)
 
 static void make_pair(int pair[2])
 {
@@ -49,7 +46,7 @@ static bool is_over(int fd)
 	return poll(&poll_fd, 1, PATIENCE_S * 1000) == 1 && poll_fd.revents & POLLHUP;
 }
 
-static void finds_what_is_attached(void **state)
+UNDERTAKER_CASE("descriptors are found before they are received")
 {
 	int pair[2];
 	char byte;
@@ -68,7 +65,7 @@ static void finds_what_is_attached(void **state)
 }
 
 /* If the closer kept a descriptor, the count of descriptors at the end would be wrong. */
-static void closes_what_is_harmless(void **state)
+UNDERTAKER_CASE("harmless messages go with the socket")
 {
 	int pair[2];
 
@@ -100,30 +97,29 @@ static void close_with(unsigned n, size_t size, size_t last_size)
 	lingering_close(&lingering);
 }
 
-static void does_not_linger(void **state)
+UNDERTAKER_CASE("a descriptor that lingers holds nobody up")
 {
 	close_with(0, 0, 3);
 }
 
-static void looks_behind_other_messages(void **state)
+UNDERTAKER_CASE("a descriptor that lingers behind other messages holds nobody up")
 {
 	close_with(3, 3, 3);
 }
 
-static void looks_behind_many_messages(void **state)
+UNDERTAKER_CASE("a descriptor that lingers behind many messages holds nobody up")
 {
-	(void)state;
 	close_with(100, 3, 3);
 }
 
-static void looks_behind_empty_messages(void **state)
+UNDERTAKER_CASE("a descriptor that lingers behind empty messages holds nobody up")
 {
 	close_with(2, 0, 0);
 }
 
 /* A peer that goes with an answer unread leaves an error behind, which comes before its messages.
  */
-static void looks_behind_an_error(void **state)
+UNDERTAKER_CASE("a descriptor that lingers behind a gone peer's error holds nobody up")
 {
 	struct lingering lingering;
 	int pair[2];
@@ -185,9 +181,8 @@ static void run_alone(int (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-static void waits_for_a_thread(void **state)
+UNDERTAKER_CASE("without a thread a close waits until the next one")
 {
-	(void)state;
 	run_alone(do_without_threads);
 }
 
@@ -206,33 +201,7 @@ static int close_full(void)
 	return pair[1] == -1 && closer.n_waiting == 0 && is_over(pair[0]) ? 0 : 3;
 }
 
-static void needs_no_thread_without_descriptors(void **state)
+UNDERTAKER_CASE("a full connection without descriptors needs no thread")
 {
-	(void)state;
 	run_alone(close_full);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		UNDERTAKER_CASE(
-			"descriptors are found before they are received", finds_what_is_attached),
-		UNDERTAKER_CASE("harmless messages go with the socket", closes_what_is_harmless),
-		UNDERTAKER_CASE("a descriptor that lingers holds nobody up", does_not_linger),
-		UNDERTAKER_CASE("a descriptor that lingers behind other messages holds nobody up",
-			looks_behind_other_messages),
-		UNDERTAKER_CASE("a descriptor that lingers behind many messages holds nobody up",
-			looks_behind_many_messages),
-		UNDERTAKER_CASE("a descriptor that lingers behind empty messages holds nobody up",
-			looks_behind_empty_messages),
-		UNDERTAKER_CASE(
-			"a descriptor that lingers behind a gone peer's error holds nobody up",
-			looks_behind_an_error),
-		UNDERTAKER_CASE(
-			"without a thread a close waits until the next one", waits_for_a_thread),
-		UNDERTAKER_CASE("a full connection without descriptors needs no thread",
-			needs_no_thread_without_descriptors),
-	};
-
-	return cmocka_run_group_tests_name("socket-closer", cases, NULL, NULL);
 }

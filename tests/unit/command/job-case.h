@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "client/command/job/job.h"
-#include "client/command/job/record/job-json.h"
+#include "client/command/job/record/view.h"
 #include "common/macro.h"
 #include "tests/harness/fake-daemon.h"
 #include "tests/harness/test.h"
@@ -180,7 +180,7 @@ static inline bool is_open(const struct scene *scene, const char *id)
 {
 	int folder = open(scene->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct run run = { .fd = -1 };
-	bool open = folder >= 0 && run_open(folder, id, &run) == 0 && run_is_open(&run);
+	bool open = folder >= 0 && run_open(folder, id, O_RDWR, &run) == 0 && run_is_open(&run);
 
 	run_close(&run);
 	close_fd(&folder);
@@ -232,7 +232,7 @@ static inline void records_done(struct records *records)
 	records->n = 0;
 }
 
-/* The link to the latest record is no other record. */
+/* The link to the latest record is not another record. */
 static inline int is_json(const struct dirent *entry)
 {
 	const char *ending = strrchr(entry->d_name, '.');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The `uncore` command as a user runs it, against a daemon whose counts are known. */
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,13 +8,13 @@
 #include "client/report/format.h"
 #include "tests/unit/command/command-case.h"
 
-static void stat_prints_a_table_after_the_command(void **state)
+CASE("stat prints a table after the command")
 {
 	struct outcome outcome;
 
 	run_with(&outcome, NULL, "stat -- echo hello");
 	expect(&outcome, 0, "hello\n");
-	expect(&outcome, 0, "dram.write                    4,000 bytes");
+	expect(&outcome, 0, "dram.write                  4,000 bytes");
 	expect(&outcome, 0, "GB/s");
 	expect(&outcome, 0, "absent: itom (this machine has no such event)");
 	expect(&outcome, 0, "error bound");
@@ -21,7 +22,7 @@ static void stat_prints_a_table_after_the_command(void **state)
 	assert_null(strstr(outcome.text, "STAND-IN"));
 }
 
-static void the_stand_in_is_never_called_memory_traffic(void **state)
+CASE("the stand-in is never called memory traffic")
 {
 	struct outcome outcome;
 
@@ -29,11 +30,10 @@ static void the_stand_in_is_never_called_memory_traffic(void **state)
 	expect(&outcome, 0, "STAND-IN: nothing here is memory traffic");
 	run_with(&outcome, &(struct fake_options){ .platform = "simulated" }, "stat true");
 	expect(&outcome, 0,
-		"SIMULATED: bytes that a model of caches counted; not memory traffic of this "
-		"machine.");
+		"SIMULATED: bytes that a model of caches counted, not traffic of this machine.");
 }
 
-static void stat_prints_json(void **state)
+CASE("stat prints JSON")
 {
 	struct json_object *document, *metrics;
 	struct outcome outcome;
@@ -61,11 +61,12 @@ static void stat_prints_json(void **state)
 		"this machine has no such event");
 	metrics = FIND(document, "all_sockets", "metrics");
 	assert_int_equal(number(FIND(metrics, "dram.read", "bytes")), 3 * FAKE_STEP);
-	assert_int_equal(json_object_object_length(metrics), 3); /* a clock is no sum */
+	assert_int_equal(number(FIND(metrics, "dram.total", "bytes")), 9 * FAKE_STEP);
+	assert_int_equal(json_object_object_length(metrics), 4); /* clocks are not added */
 	json_object_put(document);
 }
 
-static void stat_repeats_with_mean_and_spread(void **state)
+CASE("stat repeats with mean and spread")
 {
 	struct json_object *document, *metric;
 	struct outcome outcome;
@@ -79,20 +80,20 @@ static void stat_repeats_with_mean_and_spread(void **state)
 	assert_int_equal(number(FIND(metric, "bytes_stddev")), 0);
 	json_object_put(document);
 	run_with(&outcome, NULL, "stat -r 3 true");
-	expect(&outcome, 0, "(mean and standard deviation of 3 runs)");
+	expect(&outcome, 0, "(mean +- deviation of 3 runs)");
 	expect(&outcome, 0, "+-   0.00 %");
 }
 
-static void stat_shows_median_minimum_and_maximum(void **state)
+CASE("stat shows median, minimum and maximum of several runs")
 {
-	struct fake_options growing = { .growing = true };
+	struct fake_options growing = { .growing = true, .min_interval_ns = 1 };
 	struct json_object *document, *metric;
 	struct outcome outcome;
 
 	run_with(&outcome, &growing, "stat -r 3 true");
-	expect(&outcome, 0, "dram.read                     7,000 bytes      0.0");
+	expect(&outcome, 0, "dram.read                   7,000 bytes      0.0");
 	expect(&outcome, 0, "+-  57.14 %\n     median 7,000, minimum 3,000, maximum 11,000\n");
-	expect(&outcome, 0, " all sockets\n   dram.read                    21,000 bytes");
+	expect(&outcome, 0, " all sockets\n   dram.read                  21,000 bytes");
 	expect(&outcome, 0, "     median 21,000, minimum 9,000, maximum 33,000\n");
 	run_with(&outcome, &growing, "stat -r 4 --json true");
 	document = json_tokener_parse(outcome.text);
@@ -110,50 +111,85 @@ static void stat_shows_median_minimum_and_maximum(void **state)
 
 static void expect_row(const struct format_value *value, const char *expected)
 {
+	const struct format_socket socket = {
+		.name_width = 12, .repeated = true, .values = { *value }
+	};
 	_cleanup_free_ char *text = NULL;
 	size_t size_bytes;
 	FILE *out = open_memstream(&text, &size_bytes);
 
 	assert_non_null(out);
-	format_row(out, value, true);
+	format_row(out, &socket, 0);
 	fclose(out);
 	assert_string_equal(text, expected);
 }
 
-static void a_spread_around_nothing_is_no_share_of_it(void **state)
+CASE("a spread around 0 is not shown as a share")
 {
 	struct format_value value = {
 		.name = "itom", .unit = "bytes", .count = 200, .rate = 2, .deviation = 1
 	};
 
 	expect_row(
-		&value, "itom                            200 bytes      2.000 GB/s  +-   0.50 %\n");
+		&value, "itom                          200 bytes      2.000 GB/s  +-   0.50 %\n");
 	value.count = 0;
 	value.rate = 0;
 	expect_row(
-		&value, "itom                              0 bytes      0.000 GB/s             \n");
+		&value, "itom                            0 bytes      0.000 GB/s             \n");
 	value.deviation = 0;
 	expect_row(
-		&value, "itom                              0 bytes      0.000 GB/s  +-   0.00 %\n");
+		&value, "itom                            0 bytes      0.000 GB/s  +-   0.00 %\n");
 }
 
-static void sockets_are_added_up(void **state)
+CASE("sockets are added up")
 {
 	struct outcome outcome;
-	char *all;
+	char *all, *absent;
 
 	run_with(&outcome, NULL, "stat true");
-	expect(&outcome, 0, " all sockets\n   dram.read                     3,000 bytes");
+	expect(&outcome, 0, " all sockets\n   dram.read                   3,000 bytes");
 	all = strstr(outcome.text, "all sockets");
-	assert_non_null(strstr(all, "dram.write                    6,000 bytes"));
-	assert_non_null(strstr(all, "absent: itom"));
+	assert_non_null(strstr(all, "dram.write                  6,000 bytes"));
+	absent = strstr(outcome.text, "absent: itom");
+	assert_true(absent && absent < strstr(outcome.text, " socket 1"));
+	assert_null(strstr(absent + 1, "absent")); /* a reason is given once */
 	assert_null(strstr(all, "clock"));
 	run_with(&outcome, &(struct fake_options){ .n_sockets = 1 }, "stat true");
 	expect(&outcome, 0, "dram.read");
 	assert_null(strstr(outcome.text, "all sockets"));
 }
 
-static void stat_prints_intervals_while_the_command_runs(void **state)
+CASE("a total has the doubts of both parts, and is absent where one is")
+{
+	struct outcome outcome;
+
+	run_with(&outcome, &(struct fake_options){ .quality = PAGE_PARTIAL }, "stat true");
+	assert_int_equal(count(&outcome, "dram.total "), 3);
+	assert_int_equal(count(&outcome, "  partial\n"), 2 * 3);
+	run_with(&outcome, &(struct fake_options){ .quality = PAGE_ABSENT }, "stat true");
+	expect(&outcome, 0, "   dram.write ");
+	assert_null(strstr(outcome.text, "   dram.total"));
+	expect(&outcome, 0, "absent: dram.read, dram.total (");
+}
+
+CASE("each of two tiers has its total, and they are not added")
+{
+	struct outcome outcome;
+
+	run_with(&outcome, &(struct fake_options){ .two_tiers = true }, "stat true");
+	for (uint64_t socket = 1; socket <= FAKE_SOCKETS + 1; socket++) { /* the last is the sum */
+		char dram[64], hbm[64];
+
+		sprintf(dram, "   dram.total %18" PRIu64 ",000 bytes", 3 * socket);
+		sprintf(hbm, "   hbm.total %19" PRIu64 ",000 bytes", 7 * socket);
+		expect(&outcome, 0, dram);
+		expect(&outcome, 0, hbm);
+	}
+	assert_int_equal(count(&outcome, ".total "), 2 * (FAKE_SOCKETS + 1));
+	assert_int_equal(count(&outcome, "total"), 2 * (FAKE_SOCKETS + 1));
+}
+
+CASE("stat prints intervals while the command runs")
 {
 	struct outcome outcome;
 	char *rest = outcome.text, *line;
@@ -179,16 +215,16 @@ static void stat_prints_intervals_while_the_command_runs(void **state)
 	assert_true(n_intervals >= 2);
 	assert_int_equal(sum, total); /* of the last line, which is the whole run */
 	run_with(&outcome, NULL, "stat -I 50 sleep 0.2");
-	expect(&outcome, 0, "socket 1  dram.read");
+	expect(&outcome, 0, "       time dram.read dram.write dram.total dram.read");
 	for (line = outcome.text; !strstr(line, "Counts while"); line = strchr(line, '\n') + 1)
 		if (!strncmp(line, "   ", 3) && strstr(line, "dram.read"))
 			assert_non_null(strstr(line, "GB/s"));
 	assert_null(strstr(outcome.text, "run 1"));
 	run_with(&outcome, NULL, "stat -r 2 -I 50 sleep 0.1");
-	expect(&outcome, 0, "  run 2    socket 1  dram.read");
+	expect(&outcome, 0, "\n2    ");
 }
 
-static void the_status_is_the_commands(void **state)
+CASE("the status is the command's")
 {
 	struct outcome outcome;
 
@@ -198,17 +234,18 @@ static void the_status_is_the_commands(void **state)
 	expect(&outcome, 128 + SIGTERM, "dram.read");
 }
 
-static void a_command_that_cannot_run_is_told(void **state)
+CASE("a command that cannot run is told")
 {
 	struct outcome outcome;
 
 	run_with(&outcome, NULL, "stat -- /nonexistent/command");
 	expect(&outcome, 127, "cannot run /nonexistent/command: No such file");
+	assert_int_equal(count(&outcome, "\n"), 1);
 	run_with(&outcome, NULL, "stat -- /dev/null");
 	expect(&outcome, 126, "cannot run /dev/null: Permission denied");
 }
 
-static void the_commands_options_are_left_alone(void **state)
+CASE("the command's options are left alone")
 {
 	struct outcome outcome;
 
@@ -216,7 +253,7 @@ static void the_commands_options_are_left_alone(void **state)
 	expect(&outcome, 0, "--json -r x\n");
 }
 
-static void the_command_gets_the_signals_we_got(void **state)
+CASE("the command gets the signals that stat got")
 {
 	struct outcome outcome;
 	uint64_t ignored;
@@ -231,7 +268,7 @@ static void the_command_gets_the_signals_we_got(void **state)
 }
 
 /* The command survives, and says so; $PPID is the `uncore stat` that runs it. */
-static void a_signal_ends_the_repetition(void **state)
+CASE("a signal ends the repetition")
 {
 	static const char *const signals[] = { "INT", "QUIT", "TERM", "HUP" };
 	struct outcome outcome;
@@ -248,7 +285,7 @@ static void a_signal_ends_the_repetition(void **state)
 	}
 }
 
-static void a_signal_that_we_were_told_to_ignore_ends_nothing(void **state)
+CASE("a signal that stat was told to ignore ends nothing")
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 	struct outcome outcome;
@@ -259,7 +296,7 @@ static void a_signal_that_we_were_told_to_ignore_ends_nothing(void **state)
 	assert_int_equal(count(&outcome, "twice\n"), 2);
 }
 
-static void signals_for_the_command_are_passed_on(void **state)
+CASE("signals for the command are passed on")
 {
 	static const char *const signals[] = { "TERM", "HUP", "USR1", "USR2", "ALRM" };
 	struct outcome outcome;
@@ -275,7 +312,7 @@ static void signals_for_the_command_are_passed_on(void **state)
 	}
 }
 
-static void figures_can_go_to_a_file(void **state)
+CASE("figures can go to a file")
 {
 	struct outcome outcome;
 
@@ -286,7 +323,7 @@ static void figures_can_go_to_a_file(void **state)
 	assert_null(strstr(outcome.text, "never\n"));
 }
 
-static void what_cannot_be_written_is_told(void **state)
+CASE("a failure to write is told")
 {
 	static const struct {
 		const char *line;
@@ -323,7 +360,7 @@ static void run_unread(const char *script)
 	_exit(99);
 }
 
-static void figures_that_nobody_reads_cost_no_status(void **state)
+CASE("figures that nobody reads cost no status")
 {
 	struct fake_daemon daemon;
 	int status;
@@ -342,31 +379,34 @@ static void figures_that_nobody_reads_cost_no_status(void **state)
 	fake_daemon_done(&daemon);
 }
 
-static void a_failed_measurement_is_told_in_the_last_object(void **state)
+CASE("a failed measurement is told in the last object")
 {
 	struct json_object *document;
 	struct outcome outcome;
 
-	run_with(
-		&outcome, &(struct fake_options){ .deaf_after = FAKE_SOCKETS }, "stat --json true");
+	run_with(&outcome,
+		&(struct fake_options){ .deaf_after = FAKE_SOCKETS, .min_interval_ns = 1 },
+		"stat --json true");
 	assert_int_equal(outcome.status, 125);
 	document = json_tokener_parse(outcome.text);
 	assert_non_null(document);
 	assert_int_equal(number(FIND(document, "runs")), 0);
 	assert_non_null(strstr(json_object_get_string(FIND(document, "failure")), "did not read"));
 	json_object_put(document);
-	run_with(&outcome, &(struct fake_options){ .deaf_after = FAKE_SOCKETS },
+	run_with(&outcome,
+		&(struct fake_options){ .deaf_after = FAKE_SOCKETS, .min_interval_ns = 1 },
 		"stat -- sh -c 'exit 3'");
-	expect(&outcome, 3, "No counts of 'sh -c exit 3'");
-	expect(&outcome, 3, "Failure: uncored did not read socket");
+	expect(&outcome, 3, "uncore stat: uncored did not read socket");
+	assert_int_equal(count(&outcome, "\n"), 1);
 }
 
-static void what_was_measured_before_a_failure_is_shown(void **state)
+CASE("measurements made before a failure are shown")
 {
 	struct json_object *document;
 	struct outcome outcome;
 
-	run_with(&outcome, &(struct fake_options){ .deaf_after = 3 * FAKE_SOCKETS },
+	run_with(&outcome,
+		&(struct fake_options){ .deaf_after = 3 * FAKE_SOCKETS, .min_interval_ns = 1 },
 		"stat -r 3 --json true");
 	assert_int_equal(outcome.status, 0);
 	document = json_tokener_parse(outcome.text);
@@ -378,16 +418,16 @@ static void what_was_measured_before_a_failure_is_shown(void **state)
 	json_object_put(document);
 }
 
-static void a_page_that_was_withdrawn_is_replaced(void **state)
+CASE("a page that was withdrawn is replaced")
 {
 	struct outcome outcome;
 
 	run_with(
 		&outcome, &(struct fake_options){ .retire_after = FAKE_SOCKETS }, "stat sleep 0.1");
-	expect(&outcome, 0, "dram.read                     1,000 bytes");
+	expect(&outcome, 0, "dram.read                   1,000 bytes");
 }
 
-static void without_a_daemon_nothing_is_run(void **state)
+CASE("without a daemon nothing is run")
 {
 	struct outcome outcome;
 
@@ -396,7 +436,7 @@ static void without_a_daemon_nothing_is_run(void **state)
 	assert_null(strstr(outcome.text, "never"));
 }
 
-static void a_daemon_that_dies_meanwhile_costs_the_figures_only(void **state)
+CASE("a daemon that dies while the command runs costs only the figures")
 {
 	struct outcome outcome;
 	struct fake_daemon daemon;
@@ -421,11 +461,12 @@ static void a_daemon_that_dies_meanwhile_costs_the_figures_only(void **state)
 	fake_daemon_done(&daemon);
 }
 
-static void wrong_options_are_refused(void **state)
+CASE("wrong options are refused")
 {
-	static const char *const lines[] = { "stat", "stat -I 9 true", "stat -I 3600001 true",
-		"stat -r 0 true", "stat -r 10001 true", "stat -r -1 true", "stat -r 3x true",
-		"stat --nonsense true", "info extra", "info --nonsense", "--nonsense", "" };
+	static const char *const lines[] = { "stat --for 1", "stat -I 9 true",
+		"stat -I 3600001 true", "stat -r 0 true", "stat -r 10001 true", "stat -r -1 true",
+		"stat -r 3x true", "stat --nonsense true", "info extra", "info --nonsense",
+		"--nonsense", "" };
 	struct outcome outcome;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
@@ -442,11 +483,10 @@ static void wrong_options_are_refused(void **state)
 	expect(&outcome, 2, "unknown command sleep; to measure it say `uncore stat -- sleep`");
 }
 
-static void a_shell_is_told_the_metrics(void **state)
+CASE("a shell is told the metrics")
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "__complete metrics");
 	expect(&outcome, 0, "dram.read\n");
 	run_with(&outcome, &(struct fake_options){ .silent = true }, "__complete metrics");
@@ -456,15 +496,14 @@ static void a_shell_is_told_the_metrics(void **state)
 	expect(&outcome, 2, "");
 }
 
-static void every_command_has_help(void **state)
+CASE("every command has help")
 {
-	static const char *const commands[] = { "stat", "run", "info", "report", "validate",
-		"export", "job", "job begin", "job end", "job list", "job show", "job report",
-		"owner", "help", "version" };
+	static const char *const commands[] = { "stat", "top", "list", "compare", "run", "info",
+		"report", "validate", "export", "job", "job begin", "job end", "job list",
+		"job show", "job report", "owner", "help", "version" };
 	struct outcome asked, helped;
 	char line[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		snprintf(line, sizeof line, "%s --help", commands[i]);
 		run(&asked, line);
@@ -480,14 +519,14 @@ static void every_command_has_help(void **state)
 	assert_string_equal(helped.text, asked.text);
 }
 
-static void help_and_version_are_there(void **state)
+CASE("help and version are there")
 {
 	struct outcome outcome;
 
 	run(&outcome, "--help");
 	expect(&outcome, 0, "stat");
 	run(&outcome, "stat --help");
-	expect(&outcome, 0, "--interval MS");
+	expect(&outcome, 0, "--interval TIME");
 	run(&outcome, "info --help");
 	expect(&outcome, 0, "--json");
 	run(&outcome, "--version");
@@ -500,6 +539,7 @@ static const char whole_state[] =
 	"{\"version\":\"0.1.0\",\"platform\":\"icelake-sp\",\"title\":\"Ice Lake-SP\","
 	"\"standin\":false,\"generation\":\"00ff\",\"uptime_ns\":90061000000000,\"realtime\":true,"
 	"\"sockets\":[{\"socket\":0,\"package\":0,\"cpu\":0,\"sweeps\":12,\"last_sweep_ns\":45000,"
+	"\"method\":{\"name\":\"bpf\",\"by_program\":3,\"longest_call_ns\":16500},"
 	"\"cpu_ns\":1000000,\"clients\":2,\"throttled\":1,\"boxes\":["
 	"{\"pmu\":\"uncore_imc_0\",\"type\":9,\"cpu\":0,\"mode\":\"pinned\",\"events\":["
 	"{\"metric\":\"dram.read\",\"config\":\"0xf04\",\"config1\":\"0x0\",\"bytes\":64}]},"
@@ -519,7 +559,7 @@ static const char whole_state[] =
 	"\"refusals\":{\"access.group\":2,\"access.users\":0,\"protocol.message\":1},\"warnings\":["
 	"\"a warning\"]}";
 
-static void a_misspelt_name_is_recognised(void **state)
+CASE("a misspelt name is recognised")
 {
 	static const struct {
 		const char *line, *said;
@@ -532,18 +572,17 @@ static void a_misspelt_name_is_recognised(void **state)
 	};
 	struct outcome outcome;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		run(&outcome, cases[i].line);
 		expect(&outcome, 2, cases[i].said);
 	}
 	run_with(&outcome, &(struct fake_options){ .report = whole_state },
 		"info --explain dram.raed");
-	expect(&outcome, 1, "does not have the metric dram.raed; did you mean dram.read. ");
+	expect(&outcome, 1, "does not have the metric dram.raed; did you mean dram.read? ");
 }
 
 /* A shell asks while a user types, so a daemon that does not answer must not hold it up. */
-static void info_writes_the_numbers_of_boxes_as_the_kernel_does(void **state)
+CASE("info writes the numbers of boxes as the kernel does")
 {
 	static const char report[] = "{\"sockets\":[{\"socket\":0,\"boxes\":["
 				     "{\"pmu\":\"nest_mcs01_imc\",\"cpu\":0,\"events\":[]},"
@@ -553,19 +592,73 @@ static void info_writes_the_numbers_of_boxes_as_the_kernel_does(void **state)
 				     "{\"pmu\":\"uncore_imc_10\",\"cpu\":0,\"events\":[]}]}]}";
 	struct outcome outcome;
 
-	run_with(&outcome, &(struct fake_options){ .report = report }, "info");
+	run_with(&outcome, &(struct fake_options){ .report = report }, "info -v");
 	expect(&outcome, 0, "socket 0: nest_mcs01..02,05_imc on CPU 0");
 	expect(&outcome, 0, "socket 0: uncore_imc_9..10 on CPU 0");
 }
 
-static void info_lays_out_the_whole_state(void **state)
+CASE("info says first whether uncored works, on what, what is missing, and who may read")
+{
+	static const char report[] =
+		"{\"platform\":\"made\",\"sockets\":[{\"socket\":0},{\"socket\":1}],\"metrics\":["
+		"{\"name\":\"dram.read\",\"sockets\":[{\"socket\":0,\"quality\":[\"partial\"],"
+		"\"why\":\"half of it\"},{\"socket\":1,\"quality\":[]}]},"
+		"{\"name\":\"dram.write\",\"sockets\":[{\"socket\":0,\"quality\":[]},"
+		"{\"socket\":1,\"quality\":[]}]},"
+		"{\"name\":\"hbm.read\",\"sockets\":[{\"socket\":0,\"quality\":[\"absent\"],"
+		"\"why\":\"none\"},{\"socket\":1,\"quality\":[\"absent\"],\"why\":\"none\"}]},"
+		"{\"name\":\"hbm.write\",\"sockets\":[{\"socket\":0,\"quality\":[\"absent\"],"
+		"\"why\":\"none\"},{\"socket\":1,\"quality\":[\"absent\"],\"why\":\"none\"}]},"
+		"{\"name\":\"check.dram.read\",\"sockets\":[]}],"
+		"\"policy\":{\"words\":\"Root may connect.\"},\"warnings\":[\"one\",\"two\"]}";
+	struct outcome outcome;
+
+	run_with(&outcome, &(struct fake_options){ .report = report }, "info");
+	expect(&outcome, 0,
+		"uncored ?, platform made\n\n"
+		"  works      in part: 2 metrics are counted on 2 sockets\n"
+		"  metrics    dram.read: socket 0: partial (half of it); socket 1: good\n"
+		"             dram.write: good\n"
+		"             hbm.read, hbm.write: absent (none)\n");
+	expect(&outcome, 0, "  may read   Root may connect.\n  warnings   one\n             two\n");
+	assert_null(strstr(outcome.text, "Policy and limits"));
+	run_with(&outcome, &(struct fake_options){ .report = "{}" }, "info");
+	expect(&outcome, 0, "  works      no: 0 metrics are counted on 0 sockets\n");
+	run_with(&outcome,
+		&(struct fake_options){
+			.report = "{\"sockets\":[{}],\"metrics\":[{\"name\":\"dram.read\"}]}" },
+		"info");
+	expect(&outcome, 0, ": 1 metric is counted on 1 socket\n");
+}
+
+CASE("a metric whose check disagrees works in part")
+{
+	static const char report[] =
+		"{\"metrics\":[{\"name\":\"dram.read\",\"sockets\":[{\"socket\":0,"
+		"\"quality\":[\"standin\"],\"check_ratio\":%s}]}]}";
+	struct outcome outcome;
+	char text[256];
+
+	snprintf(text, sizeof text, report, "0.5");
+	run_with(&outcome, &(struct fake_options){ .report = text }, "info");
+	expect(&outcome, 0, "works      in part:");
+	expect(&outcome, 0, "dram.read: standin, 0.500 times what its check counts:");
+	snprintf(text, sizeof text, report, "1.05");
+	run_with(&outcome, &(struct fake_options){ .report = text }, "info");
+	expect(&outcome, 0, "works      yes:");
+	expect(&outcome, 0, "metrics    dram.read: good\n");
+}
+
+CASE("info -v lays out the whole state")
 {
 	struct outcome outcome;
 
-	run_with(&outcome, &(struct fake_options){ .report = whole_state }, "info");
+	run_with(&outcome, &(struct fake_options){ .report = whole_state }, "info -v");
 	expect(&outcome, 0, "uncored 0.1.0, platform icelake-sp (Ice Lake-SP)\n");
 	expect(&outcome, 0, "up 1 d 01:01:01\n");
-	expect(&outcome, 0, "12 sweeps, the last took 45.0 us");
+	expect(&outcome, 0, "    sweeps: 12, the last took 45.0 us");
+	expect(&outcome, 0,
+		"3 boxes are read by a program in the kernel (bpf), in calls of 16.5 us");
 	expect(&outcome, 0, "socket 0: uncore_imc_0..1,3 on CPU 0: dram.read 0xf04\n");
 	expect(&outcome, 0, "socket 0: nest_mba7_imc on CPU 0 (flexible): dram.write 0x12/0x3\n");
 	expect(&outcome, 0, "  uncore_cha_1, itom: EACCES\n");
@@ -577,12 +670,12 @@ static void info_lays_out_the_whole_state(void **state)
 	expect(&outcome, 0, "  quantum                  64     bytes that values");
 	assert_null(strstr(outcome.text, "  users"));
 	expect(&outcome, 0,
-		"2 clients (this one included), 3 requests or connections refused\n"
+		"clients: 2 (this one included); refused requests and connections: 3\n"
 		"    access.group: 2\n    protocol.message: 1\n");
 	expect(&outcome, 0, "  a warning\n");
 }
 
-static void info_says_that_a_stand_in_counts_no_memory_traffic(void **state)
+CASE("info says that a stand-in counts no memory traffic")
 {
 	struct outcome outcome;
 
@@ -590,14 +683,14 @@ static void info_says_that_a_stand_in_counts_no_memory_traffic(void **state)
 		&(struct fake_options){ .report = "{\"platform\":\"simulated\",\"standin\":true}" },
 		"info");
 	expect(&outcome, 0,
-		"\n SIMULATED: bytes that a model of caches counted; not memory traffic");
+		"\n SIMULATED: bytes that a model of caches counted, not traffic of this machine.");
 	run_with(&outcome,
 		&(struct fake_options){ .report = "{\"platform\":\"made\",\"standin\":true}" },
 		"info");
 	expect(&outcome, 0, "\n STAND-IN: nothing here is memory traffic");
 }
 
-static void info_passes_json_on(void **state)
+CASE("info passes JSON on")
 {
 	struct outcome outcome;
 
@@ -606,7 +699,7 @@ static void info_passes_json_on(void **state)
 	assert_string_equal(outcome.text + sizeof whole_state - 1, "\n");
 }
 
-static void info_bears_with_what_is_missing(void **state)
+CASE("info shows a report in which keys are missing")
 {
 	static const char *const reports[] = { "{}", "{\"sockets\":[{}],\"metrics\":[{}]}",
 		"{\"sockets\":7,\"metrics\":{},\"policy\":[],\"missing\":[1,null],"
@@ -615,14 +708,14 @@ static void info_bears_with_what_is_missing(void **state)
 	struct outcome outcome;
 
 	for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
-		run_with(&outcome, &(struct fake_options){ .report = reports[i] }, "info");
+		run_with(&outcome, &(struct fake_options){ .report = reports[i] }, "info -v");
 		expect(&outcome, 0, "Policy and limits");
 	}
 	run_with(&outcome, &(struct fake_options){ .report = "[nonsense" }, "info");
 	expect(&outcome, 1, "sent no report");
 }
 
-static void info_without_a_daemon_says_what_to_do(void **state)
+CASE("info without a daemon says what to do")
 {
 	struct outcome outcome;
 
@@ -641,60 +734,6 @@ static void forget_what_was_ignored(void)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("stat prints a table after the command",
-			stat_prints_a_table_after_the_command),
-		CASE("the stand-in is never called memory traffic",
-			the_stand_in_is_never_called_memory_traffic),
-		CASE("stat prints JSON", stat_prints_json),
-		CASE("stat repeats with mean and spread", stat_repeats_with_mean_and_spread),
-		CASE("stat shows median, minimum and maximum of several runs",
-			stat_shows_median_minimum_and_maximum),
-		CASE("a spread around 0 is not shown as a share",
-			a_spread_around_nothing_is_no_share_of_it),
-		CASE("sockets are added up", sockets_are_added_up),
-		CASE("stat prints intervals while the command runs",
-			stat_prints_intervals_while_the_command_runs),
-		CASE("the status is the command's", the_status_is_the_commands),
-		CASE("a command that cannot run is told", a_command_that_cannot_run_is_told),
-		CASE("the command's options are left alone", the_commands_options_are_left_alone),
-		CASE("the command gets the signals that stat got",
-			the_command_gets_the_signals_we_got),
-		CASE("a signal ends the repetition", a_signal_ends_the_repetition),
-		CASE("a signal that stat was told to ignore ends nothing",
-			a_signal_that_we_were_told_to_ignore_ends_nothing),
-		CASE("signals for the command are passed on",
-			signals_for_the_command_are_passed_on),
-		CASE("a failure to write is told", what_cannot_be_written_is_told),
-		CASE("figures that nobody reads cost no status",
-			figures_that_nobody_reads_cost_no_status),
-		CASE("a failed measurement is told in the last object",
-			a_failed_measurement_is_told_in_the_last_object),
-		CASE("measurements made before a failure are shown",
-			what_was_measured_before_a_failure_is_shown),
-		CASE("a page that was withdrawn is replaced",
-			a_page_that_was_withdrawn_is_replaced),
-		CASE("figures can go to a file", figures_can_go_to_a_file),
-		CASE("without a daemon nothing is run", without_a_daemon_nothing_is_run),
-		CASE("a daemon that dies while the command runs costs only the figures",
-			a_daemon_that_dies_meanwhile_costs_the_figures_only),
-		CASE("wrong options are refused", wrong_options_are_refused),
-		CASE("help and version are there", help_and_version_are_there),
-		CASE("every command has help", every_command_has_help),
-		CASE("a misspelt name is recognised", a_misspelt_name_is_recognised),
-		CASE("a shell is told the metrics", a_shell_is_told_the_metrics),
-		CASE("info lays out the whole state", info_lays_out_the_whole_state),
-		CASE("info writes the numbers of boxes as the kernel does",
-			info_writes_the_numbers_of_boxes_as_the_kernel_does),
-		CASE("info says that a stand-in counts no memory traffic",
-			info_says_that_a_stand_in_counts_no_memory_traffic),
-		CASE("info passes JSON on", info_passes_json_on),
-		CASE("info shows a report in which keys are missing",
-			info_bears_with_what_is_missing),
-		CASE("info without a daemon says what to do",
-			info_without_a_daemon_says_what_to_do),
-	};
-
 	forget_what_was_ignored();
-	return cmocka_run_group_tests_name("command", cases, NULL, NULL);
+	return run_cases(NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "client/libuncore/uncore.h"
 #include "tests/unit/command/command-case.h"
 
-static void every_value_is_a_series(void **state)
+CASE("every value is a series")
 {
 	struct outcome outcome;
 
@@ -24,7 +24,7 @@ static void every_value_is_a_series(void **state)
 	assert_null(strcasestr(outcome.text, "nan"));
 }
 
-static void channels_are_series_only_where_somebody_wants_them(void **state)
+CASE("channels are series only where somebody wants them")
 {
 	struct outcome outcome;
 
@@ -41,7 +41,7 @@ static void channels_are_series_only_where_somebody_wants_them(void **state)
 	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"1\",package=\"2\"} 2000\n");
 }
 
-static void an_absent_value_is_a_comment_and_no_series(void **state)
+CASE("an absent value is a comment and no series")
 {
 	struct outcome outcome;
 
@@ -53,7 +53,7 @@ static void an_absent_value_is_a_comment_and_no_series(void **state)
 	assert_null(strstr(outcome.text, "\nuncore_itom"));
 }
 
-static void flags_of_a_newer_uncored_have_one_series(void **state)
+CASE("flags of a newer uncored have one series")
 {
 	struct outcome outcome;
 
@@ -72,7 +72,7 @@ static void flags_of_a_newer_uncored_have_one_series(void **state)
 		1);
 }
 
-static void a_refused_user_gets_the_reason(void **state)
+CASE("a refused user gets the reason")
 {
 	struct outcome outcome;
 
@@ -84,7 +84,7 @@ static void a_refused_user_gets_the_reason(void **state)
 	expect(&outcome, 0, "\nuncore_down_info{reason=\"nothing_to_count\"} 1\n");
 }
 
-static void without_uncored_there_is_no_answer(void **state)
+CASE("without uncored there is no answer")
 {
 	struct outcome outcome;
 
@@ -95,7 +95,7 @@ static void without_uncored_there_is_no_answer(void **state)
 	assert_null(strstr(outcome.text, "\nmem_bw"));
 }
 
-static void refusals_are_told_by_rule(void **state)
+CASE("refusals are told by rule")
 {
 	struct outcome outcome;
 
@@ -113,7 +113,7 @@ static void refusals_are_told_by_rule(void **state)
 	assert_null(strstr(outcome.text, "uncore_refusals"));
 }
 
-static void an_older_uncored_tells_no_quantum(void **state)
+CASE("an older uncored tells no quantum")
 {
 	struct outcome outcome;
 
@@ -122,7 +122,7 @@ static void an_older_uncored_tells_no_quantum(void **state)
 	assert_null(strstr(outcome.text, "uncore_quantum_bytes"));
 }
 
-static void a_restart_is_gone_through(void **state)
+CASE("a restart is gone through")
 {
 	struct outcome outcome;
 
@@ -131,7 +131,7 @@ static void a_restart_is_gone_through(void **state)
 }
 
 /* A step of both metrics is 3000 bytes on socket 0, and 6000 on socket 1, in about a second. */
-static void clustercockpit_gets_read_and_write_in_megabytes_a_second(void **state)
+CASE("clustercockpit gets read and write in megabytes a second")
 {
 	struct outcome outcome;
 	double first, second;
@@ -153,7 +153,7 @@ static void clustercockpit_gets_read_and_write_in_megabytes_a_second(void **stat
 	expect(&outcome, 0, "# hbm_bw of socket 1 is absent: This platform has no such counter.\n");
 }
 
-static void clustercockpit_gets_no_bandwidth_of_counters_that_lost_counts(void **state)
+CASE("clustercockpit gets no bandwidth of counters that lost counts")
 {
 	static const struct {
 		uint32_t quality;
@@ -172,7 +172,7 @@ static void clustercockpit_gets_no_bandwidth_of_counters_that_lost_counts(void *
 	}
 }
 
-static void options_that_make_no_sense_are_refused(void **state)
+CASE("options that make no sense are refused")
 {
 	static const char *const bad[] = { "export --every 5", "export --clustercockpit --every 0",
 		"export --clustercockpit --every 3601", "export --http -o x", "export x",
@@ -197,7 +197,7 @@ static void expect_in_file(const char *path, const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
-static void a_file_is_replaced_and_nothing_else(void **state)
+CASE("a file is replaced and nothing else")
 {
 	char folder[] = "/tmp/uncore-export-XXXXXX", path[64], line[96];
 	struct outcome outcome;
@@ -217,7 +217,7 @@ static void a_file_is_replaced_and_nothing_else(void **state)
 	assert_int_equal(rmdir(folder), 0); /* nothing else is in it */
 }
 
-static void output_that_cannot_be_written_is_an_error(void **state)
+CASE("output that cannot be written is an error")
 {
 	struct outcome outcome;
 
@@ -227,26 +227,4 @@ static void output_that_cannot_be_written_is_an_error(void **state)
 	expect(&outcome, 1, "cannot write /nonexistent/x.prom: No such file or directory.");
 	run(&outcome, "export >/dev/full");
 	expect(&outcome, 1, "cannot write to stdout: No space left on device.");
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		cmocka_unit_test(every_value_is_a_series),
-		cmocka_unit_test(channels_are_series_only_where_somebody_wants_them),
-		cmocka_unit_test(an_absent_value_is_a_comment_and_no_series),
-		cmocka_unit_test(flags_of_a_newer_uncored_have_one_series),
-		cmocka_unit_test(a_refused_user_gets_the_reason),
-		cmocka_unit_test(without_uncored_there_is_no_answer),
-		cmocka_unit_test(refusals_are_told_by_rule),
-		cmocka_unit_test(an_older_uncored_tells_no_quantum),
-		cmocka_unit_test(a_restart_is_gone_through),
-		cmocka_unit_test(clustercockpit_gets_read_and_write_in_megabytes_a_second),
-		cmocka_unit_test(clustercockpit_gets_no_bandwidth_of_counters_that_lost_counts),
-		cmocka_unit_test(options_that_make_no_sense_are_refused),
-		cmocka_unit_test(a_file_is_replaced_and_nothing_else),
-		cmocka_unit_test(output_that_cannot_be_written_is_an_error),
-	};
-
-	return cmocka_run_group_tests_name("export", cases, NULL, NULL);
 }

@@ -18,20 +18,22 @@ static int begin(void **state)
 	return 0;
 }
 
+#define BEGUN(sentence) CASE_WITHIN(sentence, begin, NULL)
+
 static void expect(const char *wanted)
 {
 	fclose(exposition.out);
 	assert_string_equal(text, wanted);
 }
 
-static void a_family_without_series_is_not_named(void **state)
+BEGUN("a family without series is not named")
 {
 	exposition_family(&exposition, &SWEEPS);
-	exposition_comment(&exposition, "nothing");
+	exposition_comment(exposition.out, "nothing");
 	expect("# nothing\n");
 }
 
-static void help_and_type_come_once_for_all_series(void **state)
+BEGUN("help and type come once for all series")
 {
 	exposition_family(&exposition, &SWEEPS);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -42,7 +44,7 @@ static void help_and_type_come_once_for_all_series(void **state)
 	expect(HEAD "uncore_sweeps_total{socket=\"0\"} 7\nuncore_sweeps_total{socket=\"1\"} 8\n");
 }
 
-static void each_family_has_its_own_help_and_type(void **state)
+BEGUN("each family has its own help and type")
 {
 	exposition_family(&exposition, &SWEEPS);
 	exposition_begin(&exposition);
@@ -54,7 +56,7 @@ static void each_family_has_its_own_help_and_type(void **state)
 		    "# HELP uncore_up Up.\n# TYPE uncore_up gauge\nuncore_up 0\n");
 }
 
-static void labels_are_escaped(void **state)
+BEGUN("labels are escaped")
 {
 	exposition_family(&exposition, &SWEEPS);
 	exposition_begin(&exposition);
@@ -65,7 +67,7 @@ static void labels_are_escaped(void **state)
 		    "b=\"? ? caf\xc3\xa9\"} 1\n");
 }
 
-static void help_is_escaped(void **state)
+BEGUN("help is escaped")
 {
 	exposition_family(&exposition,
 		&(struct exposition_family){ "uncore_up", "gauge", "a \"b\"\\\nuncore_up 7" });
@@ -74,13 +76,13 @@ static void help_is_escaped(void **state)
 	expect("# HELP uncore_up a \"b\"\\\\\\nuncore_up 7\n# TYPE uncore_up gauge\nuncore_up 1\n");
 }
 
-static void a_comment_never_becomes_a_series(void **state)
+BEGUN("a comment never becomes a series")
 {
-	exposition_comment(&exposition, "gone\nuncore_up 1\r\n");
+	exposition_comment(exposition.out, "gone\nuncore_up 1\r\n");
 	expect("# gone?uncore_up 1??\n");
 }
 
-static void values_are_whole_or_nanoseconds(void **state)
+BEGUN("values are whole or nanoseconds")
 {
 	exposition_family(&exposition, &SWEEPS);
 	exposition_begin(&exposition);
@@ -93,7 +95,7 @@ static void values_are_whole_or_nanoseconds(void **state)
 		    "uncore_sweeps_total 1.000000001\nuncore_sweeps_total 0.000000000\n");
 }
 
-static void names_have_letters_digits_and_underscores_only(void **state)
+CASE("names have letters digits and underscores only")
 {
 	char name[EXPOSITION_NAME_MAX];
 
@@ -101,20 +103,4 @@ static void names_have_letters_digits_and_underscores_only(void **state)
 	assert_string_equal(name, "uncore_dram_read_bytes_total");
 	exposition_name("a-b c{\"\xff\n", "total", name);
 	assert_string_equal(name, "uncore_a_b_c_____total");
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		cmocka_unit_test_setup(a_family_without_series_is_not_named, begin),
-		cmocka_unit_test_setup(help_and_type_come_once_for_all_series, begin),
-		cmocka_unit_test_setup(each_family_has_its_own_help_and_type, begin),
-		cmocka_unit_test_setup(labels_are_escaped, begin),
-		cmocka_unit_test_setup(help_is_escaped, begin),
-		cmocka_unit_test_setup(a_comment_never_becomes_a_series, begin),
-		cmocka_unit_test_setup(values_are_whole_or_nanoseconds, begin),
-		cmocka_unit_test(names_have_letters_digits_and_underscores_only),
-	};
-
-	return cmocka_run_group_tests_name("exposition", cases, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void judge_all(const struct expectation *expectations, size_t n)
 	}
 }
 
-static void the_metrics_are_got(void **state)
+CASE("the metrics are got")
 {
 	static const struct expectation good[] = {
 		{ "GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n", HTTP_OK },
@@ -38,7 +38,7 @@ static void the_metrics_are_got(void **state)
 	judge_all(good, ARRAY_SIZE(good));
 }
 
-static void everything_else_has_its_refusal(void **state)
+CASE("everything else has its refusal")
 {
 	static const struct expectation bad[] = {
 		{ "GET / HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
@@ -64,7 +64,7 @@ static void everything_else_has_its_refusal(void **state)
 	judge_all(bad, ARRAY_SIZE(bad));
 }
 
-static void only_head_is_answered_without_a_body(void **state)
+CASE("only head is answered without a body")
 {
 	bool without_body;
 
@@ -74,7 +74,7 @@ static void only_head_is_answered_without_a_body(void **state)
 	assert_false(without_body);
 }
 
-static void a_nul_ends_nothing(void **state)
+CASE("a nul ends nothing")
 {
 	static const char head[] = "GET /metrics\0 HTTP/1.1\r\n\r\n";
 	bool without_body;
@@ -83,24 +83,11 @@ static void a_nul_ends_nothing(void **state)
 	assert_true(http_request_is_whole(head, sizeof head - 1));
 }
 
-static void a_head_ends_with_an_empty_line(void **state)
+CASE("a head ends with an empty line")
 {
 	assert_false(http_request_is_whole("", 0));
 	assert_false(http_request_is_whole("GET / HTTP/1.1\r\n", 16));
 	assert_false(http_request_is_whole("GET / HTTP/1.1\r\n\r", 17));
 	assert_true(http_request_is_whole("GET / HTTP/1.1\r\n\r\n", 18));
 	assert_true(http_request_is_whole("GET / HTTP/1.1\n\n", 16));
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		cmocka_unit_test(the_metrics_are_got),
-		cmocka_unit_test(everything_else_has_its_refusal),
-		cmocka_unit_test(only_head_is_answered_without_a_body),
-		cmocka_unit_test(a_nul_ends_nothing),
-		cmocka_unit_test(a_head_ends_with_an_empty_line),
-	};
-
-	return cmocka_run_group_tests_name("http-request", cases, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void expect_served(const struct service *service)
 	expect(fd, "HTTP/1.1 200 OK\r\n");
 }
 
-static void a_newcomer_takes_the_place_of_the_oldest_incomplete_request(void **state)
+CASE("a newcomer takes the place of the oldest incomplete request")
 {
 	struct service service;
 	int silent[HTTP_CONNECTIONS_MAX], newcomer;
@@ -153,7 +153,7 @@ static void a_newcomer_takes_the_place_of_the_oldest_incomplete_request(void **s
 	end(&service);
 }
 
-static void who_asks_for_the_metrics_keeps_its_place(void **state)
+CASE("who asks for the metrics keeps its place")
 {
 	struct service service;
 	int asking[3 * HTTP_CONNECTIONS_MAX];
@@ -169,7 +169,7 @@ static void who_asks_for_the_metrics_keeps_its_place(void **state)
 	end(&service);
 }
 
-static void a_request_that_is_not_ended_in_time_is_told_so(void **state)
+CASE("a request that is not ended in time is told so")
 {
 	struct service service;
 	int slow;
@@ -182,7 +182,7 @@ static void a_request_that_is_not_ended_in_time_is_told_so(void **state)
 	end(&service);
 }
 
-static void a_queue_of_silent_clients_is_passed_through(void **state)
+CASE("a queue of silent clients is passed through")
 {
 	enum { SILENT = 800 }; /* of the 1024 files that a process usually may open */
 	struct service service;
@@ -207,7 +207,7 @@ static void wait_for_somebody(const struct service *service)
 }
 
 /* A thread that waits for a CPU may find its time over before it has looked for anybody. */
-static void who_came_before_it_started_is_served(void **state)
+CASE("who came before it started is served, however short its time")
 {
 	struct service service;
 	int fd;
@@ -223,7 +223,7 @@ static void who_came_before_it_started_is_served(void **state)
 }
 
 /* Clients come at about the time when the server ends: before, while and after. */
-static void nobody_is_lost_when_it_ends(void **state)
+CASE("nobody is lost when it ends")
 {
 	struct service service;
 	int fd;
@@ -244,23 +244,4 @@ static void nobody_is_lost_when_it_ends(void **state)
 		expect(fd, i % 2 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 404 Not Found\r\n");
 	}
 	close(service.listener);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a newcomer takes the place of the oldest incomplete request",
-			a_newcomer_takes_the_place_of_the_oldest_incomplete_request),
-		CASE("who asks for the metrics keeps its place",
-			who_asks_for_the_metrics_keeps_its_place),
-		CASE("a request that is not ended in time is told so",
-			a_request_that_is_not_ended_in_time_is_told_so),
-		CASE("a queue of silent clients is passed through",
-			a_queue_of_silent_clients_is_passed_through),
-		CASE("who came before it started is served, however short its time",
-			who_came_before_it_started_is_served),
-		CASE("nobody is lost when it ends", nobody_is_lost_when_it_ends),
-	};
-
-	return cmocka_run_group_tests_name("http-server", cases, NULL, NULL);
 }

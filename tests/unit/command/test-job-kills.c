@@ -26,7 +26,7 @@ static int64_t others_of(const struct scene *scene, const char *id)
 
 	assert_int_equal(folder_open(scene->folder, &folder), 0);
 	assert_int_equal(folder_lock(&folder, UINT64_MAX), 0);
-	assert_int_equal(run_look(folder.fd, id, &run), 0);
+	assert_int_equal(run_open(folder.fd, id, O_RDONLY, &run), 0);
 	others = counts_others(&folder.counts, &run.head.base, FIRST);
 	run_close(&run);
 	folder_close(&folder);
@@ -97,7 +97,7 @@ static bool kill_begin(struct scene *scene, const char *id)
 	return was_killed;
 }
 
-static void a_begin(void **state)
+CASE("a begin may be killed at each system call")
 {
 	at_each_stop(kill_begin);
 }
@@ -148,7 +148,7 @@ static bool kill_end(struct scene *scene, const char *id)
 	return was_killed;
 }
 
-static void an_end(void **state)
+CASE("an end may be killed at each system call")
 {
 	at_each_stop(kill_end);
 }
@@ -198,7 +198,7 @@ static bool kill_refused_end(struct scene *scene, const char *id)
 	return was_killed;
 }
 
-static void a_refused_end(void **state)
+CASE("... also if its folder takes no record: the next begin writes it")
 {
 	at_each_stop(kill_refused_end);
 }
@@ -242,7 +242,7 @@ static bool kill_second_begin(struct scene *scene, const char *id)
 	return was_killed;
 }
 
-static void a_second_begin(void **state)
+CASE("a begin that ends the run before may be killed at each system call")
 {
 	at_each_stop(kill_second_begin);
 }
@@ -266,7 +266,7 @@ static void begin_and_end_many(struct scene *scene, int process)
 	_exit(0);
 }
 
-static void at_once(void **state)
+CASE("many processes begin and end jobs at once")
 {
 	struct scene scene;
 	char id[32];
@@ -295,19 +295,4 @@ static void at_once(void **state)
 	assert_int_equal(others_of(&scene, "alone"), 0);
 	check_alone(&scene);
 	scene_end(&scene);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a begin may be killed at each system call", a_begin),
-		CASE("an end may be killed at each system call", an_end),
-		CASE("... also if its folder takes no record: the next begin writes it",
-			a_refused_end),
-		CASE("a begin that ends the run before may be killed at each system call",
-			a_second_begin),
-		CASE("many processes begin and end jobs at once", at_once),
-	};
-
-	return cmocka_run_group_tests_name("job-kills", cases, NULL, NULL);
 }

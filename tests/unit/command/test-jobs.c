@@ -2,13 +2,13 @@
 /* Begins and ends of jobs: their names, their records, and how many others they met. */
 #include <sys/file.h>
 
-#include "client/jobstore/id.h"
+#include "client/jobstore/run.h"
 #include "common/clock.h"
 #include "tests/unit/command/job-case.h"
 
 /* --- names --- */
 
-static void an_id_is_a_file_name(void **state)
+CASE("an ID is a file name")
 {
 	static const char *const good[] = { "1", "123_45", "123.batch", "4711+1", "a-b", "_",
 		"0123456789012345678901234567890123456789012345678901234567890123" };
@@ -26,7 +26,7 @@ static void an_id_is_a_file_name(void **state)
 	free(long_one);
 }
 
-static void cpus_say_packages(void **state)
+CASE("CPUs say which packages a job can use")
 {
 	struct packages packages = { .n = 7 };
 
@@ -46,7 +46,7 @@ static void cpus_say_packages(void **state)
 
 /* --- records --- */
 
-static void a_record_is_the_difference_of_two_readings(void **state)
+CASE("a record is the difference of two readings")
 {
 	struct scene scene;
 	struct json_object *record, *metrics, *value;
@@ -74,7 +74,7 @@ static void a_record_is_the_difference_of_two_readings(void **state)
 	scene_end(&scene);
 }
 
-static void an_end_without_a_begin_leaves_a_record(void **state)
+CASE("an end without a begin leaves an incomplete record")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -91,7 +91,7 @@ static void an_end_without_a_begin_leaves_a_record(void **state)
 	scene_end(&scene);
 }
 
-static void a_repeated_end_gives_the_same_record(void **state)
+CASE("a repeated end gives the same record")
 {
 	struct scene scene;
 	struct json_object *first, *second;
@@ -107,7 +107,7 @@ static void a_repeated_end_gives_the_same_record(void **state)
 }
 
 /* uncored is away, or does not answer, at the begin or at the end. */
-static void without_a_reading_the_record_says_why(void **state)
+CASE("without a reading the record says why")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -130,7 +130,7 @@ static void without_a_reading_the_record_says_why(void **state)
 	}
 }
 
-static void another_generation_is_no_difference(void **state)
+CASE("readings of two generations make no record")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -146,7 +146,7 @@ static void another_generation_is_no_difference(void **state)
 	scene_end(&scene);
 }
 
-static void a_restart_without_loss_is_noted(void **state)
+CASE("a restart that lost nothing is noted")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -164,7 +164,7 @@ static void a_restart_without_loss_is_noted(void **state)
 }
 
 /* The reading of a begin may be older than the job, that of an end may not. */
-static void a_site_may_hold_readings_back(void **state)
+CASE("a site may hold readings back")
 {
 	struct fake_options options = { .min_interval_ns = UINT64_C(60000000000) };
 	struct scene scene;
@@ -192,7 +192,7 @@ static void a_site_may_hold_readings_back(void **state)
 
 /* --- the same ID --- */
 
-static void the_same_key_keeps_the_first_begin(void **state)
+CASE("the same key keeps the first begin")
 {
 	struct scene scene;
 	struct json_object *record, *value;
@@ -232,7 +232,7 @@ static void begin_again(const char *first, const char *second)
 	scene_end(&scene);
 }
 
-static void another_key_ends_the_run_before(void **state)
+CASE("another key, or none, ends the run before as incomplete")
 {
 	begin_again("a", "b");
 	begin_again(NULL, NULL);
@@ -241,7 +241,7 @@ static void another_key_ends_the_run_before(void **state)
 }
 
 /* Runs of one ID whose begins have the same time have a file each. */
-static void files_of_one_name_are_of_one_run(void **state)
+CASE("files of one name are of one run")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -297,7 +297,7 @@ static void end_run(struct scene *scene, const char *key, bool complete)
 	assert_int_equal(call(scene, job_end, &wish), 0);
 }
 
-static void the_name_stays_with_figures(void **state)
+CASE("the name of a job's record never goes from figures to a record without")
 {
 	struct scene scene;
 	struct records records;
@@ -324,7 +324,7 @@ static void the_name_stays_with_figures(void **state)
 
 /* --- other jobs --- */
 
-static void jobs_that_meet_are_counted(void **state)
+CASE("jobs that meet are counted")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -347,7 +347,7 @@ static void jobs_that_meet_are_counted(void **state)
 	scene_end(&scene);
 }
 
-static void jobs_meet_on_sockets(void **state)
+CASE("jobs meet on the sockets that both can use")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -374,7 +374,7 @@ static void jobs_meet_on_sockets(void **state)
 }
 
 /* What is not known is not 0. */
-static void others_are_unknown_without_the_counts(void **state)
+CASE("without the counts it is not known how many others there were")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -392,7 +392,7 @@ static void others_are_unknown_without_the_counts(void **state)
 
 /* --- the folder --- */
 
-static void so_many_jobs_are_open_at_most(void **state)
+CASE("1024 jobs are open at most")
 {
 	struct scene scene;
 	struct job_wish wish;
@@ -413,7 +413,7 @@ static void so_many_jobs_are_open_at_most(void **state)
 	scene_end(&scene);
 }
 
-static void few_runs_that_were_written_are_kept(void **state)
+CASE("few runs that were written are kept")
 {
 	struct scene scene;
 	struct dirent **entries;
@@ -435,7 +435,7 @@ static void few_runs_that_were_written_are_kept(void **state)
 }
 
 /* The place of an earlier run of an ID is given away before that of the last one. */
-static void a_later_run_is_kept_as_long(void **state)
+CASE("the last run of an ID is kept as long as any other")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -459,7 +459,7 @@ static void a_later_run_is_kept_as_long(void **state)
 }
 
 /* A process that hangs makes others fail with a sentence, after a time. */
-static void nobody_waits_for_long(void **state)
+CASE("nobody waits for long for a process that hangs")
 {
 	struct scene scene;
 	int folder, file;
@@ -483,7 +483,7 @@ static void nobody_waits_for_long(void **state)
 	scene_end(&scene);
 }
 
-static void a_run_of_another_release_is_no_guess(void **state)
+CASE("a run of another release is not guessed")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -505,42 +505,4 @@ static void a_run_of_another_release_is_no_guess(void **state)
 	assert_int_equal(number_of_socket(record, 0, "others"), 1);
 	json_object_put(record);
 	scene_end(&scene);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("an ID is a file name", an_id_is_a_file_name),
-		CASE("CPUs say which packages a job can use", cpus_say_packages),
-		CASE("a record is the difference of two readings",
-			a_record_is_the_difference_of_two_readings),
-		CASE("an end without a begin leaves an incomplete record",
-			an_end_without_a_begin_leaves_a_record),
-		CASE("a repeated end gives the same record", a_repeated_end_gives_the_same_record),
-		CASE("without a reading the record says why",
-			without_a_reading_the_record_says_why),
-		CASE("readings of two generations make no record",
-			another_generation_is_no_difference),
-		CASE("a restart that lost nothing is noted", a_restart_without_loss_is_noted),
-		CASE("a site may hold readings back", a_site_may_hold_readings_back),
-		CASE("the same key keeps the first begin", the_same_key_keeps_the_first_begin),
-		CASE("another key, or none, ends the run before as incomplete",
-			another_key_ends_the_run_before),
-		CASE("files of one name are of one run", files_of_one_name_are_of_one_run),
-		CASE("the name of a job's record never goes from figures to a record without",
-			the_name_stays_with_figures),
-		CASE("jobs that meet are counted", jobs_that_meet_are_counted),
-		CASE("jobs meet on the sockets that both can use", jobs_meet_on_sockets),
-		CASE("without the counts it is not known how many others there were",
-			others_are_unknown_without_the_counts),
-		CASE("1024 jobs are open at most", so_many_jobs_are_open_at_most),
-		CASE("few runs that were written are kept", few_runs_that_were_written_are_kept),
-		CASE("the last run of an ID is kept as long as any other",
-			a_later_run_is_kept_as_long),
-		CASE("nobody waits for long for a process that hangs", nobody_waits_for_long),
-		CASE("a run of another release is not guessed",
-			a_run_of_another_release_is_no_guess),
-	};
-
-	return cmocka_run_group_tests_name("jobs", cases, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static struct arrays run(const char *name, uint64_t number, struct kernel_size *
 
 /* --- cases --- */
 
-static void every_kernel_stays_in_its_arrays(void **state)
+CASE("every kernel stays in its arrays")
 {
 	static const uint64_t numbers[] = { 0, 16, 100, 217 };
 	const struct kernel *kernel;
@@ -98,7 +98,7 @@ static void every_kernel_stays_in_its_arrays(void **state)
 	assert_non_null(kernel_nth(19));
 }
 
-static void the_default_arrays_are_four_times_the_cache(void **state)
+CASE("the default arrays are four times the cache")
 {
 	const struct kernel *kernel;
 
@@ -113,7 +113,7 @@ static void the_default_arrays_are_four_times_the_cache(void **state)
 	}
 }
 
-static void a_product_of_matrices_is_right(void **state)
+CASE("a product of matrices is right")
 {
 	struct kernel_size size;
 	struct arrays arrays = run("gemm", 16, &size);
@@ -126,7 +126,7 @@ static void a_product_of_matrices_is_right(void **state)
 	arrays_done(&arrays);
 }
 
-static void resorting_twice_is_resorting_once(void **state)
+CASE("re-sorting in two nests is re-sorting in one")
 {
 	struct kernel_size size;
 	struct arrays two = run("s1cf2", 20, &size), one = run("s1cf", 20, &size);
@@ -136,7 +136,7 @@ static void resorting_twice_is_resorting_once(void **state)
 	arrays_done(&two);
 }
 
-static void fill_clears_the_whole_array(void **state)
+CASE("fill clears the whole array")
 {
 	struct kernel_size size;
 	struct arrays arrays = run("fill", 100, &size);
@@ -154,7 +154,7 @@ static void predict(const char *name, uint64_t number, uint64_t halo, struct ker
 	*ret = kernel->predict(kernel, &size, SMALL_CACHE);
 }
 
-static void streams_move_eight_bytes_for_each_element(void **state)
+CASE("streams move eight bytes for each element")
 {
 	struct kernel_traffic traffic;
 
@@ -169,7 +169,7 @@ static void streams_move_eight_bytes_for_each_element(void **state)
 
 /* CloverLeaf paper, figures 8 and 10: with no gap, or a gap of a whole line, all lines are whole.
  */
-static void a_halo_of_a_line_breaks_no_line(void **state)
+CASE("a halo of a line breaks no line")
 {
 	static const struct {
 		uint64_t columns, halo;
@@ -189,7 +189,7 @@ static void a_halo_of_a_line_breaks_no_line(void **state)
 }
 
 /* B of gemm is read once while it fits into the cache, and for each row when it does not. */
-static void a_matrix_that_fits_is_read_once(void **state)
+CASE("a matrix that fits is read once")
 {
 	struct kernel_traffic fits, does_not;
 	struct kernel_size size;
@@ -199,23 +199,4 @@ static void a_matrix_that_fits_is_read_once(void **state)
 	assert_true(fits.read == 2 * 8.0 * 44 * 44 * (double)size.sets);
 	predict("gemm", 46, 0, &does_not);
 	assert_true(does_not.read / does_not.written == 47);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE("every kernel stays in its arrays", every_kernel_stays_in_its_arrays),
-		CASE("the default arrays are four times the cache",
-			the_default_arrays_are_four_times_the_cache),
-		CASE("a product of matrices is right", a_product_of_matrices_is_right),
-		CASE("re-sorting in two nests is re-sorting in one",
-			resorting_twice_is_resorting_once),
-		CASE("fill clears the whole array", fill_clears_the_whole_array),
-		CASE("streams move eight bytes for each element",
-			streams_move_eight_bytes_for_each_element),
-		CASE("a halo of a line breaks no line", a_halo_of_a_line_breaks_no_line),
-		CASE("a matrix that fits is read once", a_matrix_that_fits_is_read_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,7 @@ static void assert_size(const char *path, off_t size)
 	assert_int_equal(status.st_size, size);
 }
 
-static void a_file_that_cannot_be_written_stays_as_it_was_and_the_reason_is_the_kernels(
-	void **state)
+CASE("a file that cannot be written stays as it was and the reason is the kernels")
 {
 	char folder[] = "/tmp/uncore-replacement-XXXXXX", path[64];
 
@@ -57,14 +56,4 @@ static void a_file_that_cannot_be_written_stays_as_it_was_and_the_reason_is_the_
 	assert_size(path, LIMIT);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0); /* nothing else is in it */
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		cmocka_unit_test(
-			a_file_that_cannot_be_written_stays_as_it_was_and_the_reason_is_the_kernels),
-	};
-
-	return cmocka_run_group_tests_name("replacement", cases, NULL, NULL);
 }

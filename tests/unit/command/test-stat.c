@@ -8,7 +8,7 @@
 
 #include "tests/unit/command/command-case.h"
 
-static const struct fake_options growing = { .growing = true };
+static const struct fake_options growing = { .growing = true, .min_interval_ns = 1 };
 
 /* Runs `uncore @arguments` with a shell's @assignments; tells how many connections it made. */
 static unsigned run_as_rank(
@@ -31,7 +31,7 @@ static unsigned run_as_rank(
 	return n;
 }
 
-static void the_first_rank_of_a_node_measures(void **state)
+CASE("the first rank of a node measures")
 {
 	struct outcome outcome;
 
@@ -43,7 +43,7 @@ static void the_first_rank_of_a_node_measures(void **state)
 	assert_null(strstr(outcome.text, "no launcher"));
 }
 
-static void the_others_do_not_even_connect(void **state)
+CASE("the other ranks do not even connect")
 {
 	struct outcome outcome;
 
@@ -63,7 +63,7 @@ static void the_others_do_not_even_connect(void **state)
 	expect(&outcome, 126, "cannot run /dev/null: Permission denied.\n");
 }
 
-static void without_a_launcher_the_process_measures(void **state)
+CASE("without a launcher the process says so and measures")
 {
 	struct outcome outcome;
 
@@ -75,7 +75,7 @@ static void without_a_launcher_the_process_measures(void **state)
 	expect(&outcome, 0, "dram.read");
 }
 
-static void anyway_runs_without_a_daemon(void **state)
+CASE("--anyway runs the command without a daemon")
 {
 	struct outcome outcome;
 
@@ -102,7 +102,7 @@ static struct json_object *take_json(const char *path)
 	return document;
 }
 
-static void anyway_no_older_figures_stay_in_the_file(void **state)
+CASE("with --anyway no older figures stay in the file")
 {
 	char path[64], line[160];
 	struct json_object *document;
@@ -127,7 +127,7 @@ static void anyway_no_older_figures_stay_in_the_file(void **state)
 	json_object_put(document);
 }
 
-static void anyway_runs_when_refused(void **state)
+CASE("--anyway runs the command when uncored refuses")
 {
 	struct fake_options refusing = { .refuse = -EACCES };
 	struct outcome outcome;
@@ -141,10 +141,10 @@ static void anyway_runs_when_refused(void **state)
 	assert_null(strstr(outcome.text, "hello"));
 }
 
-static void anyway_runs_when_the_first_reading_fails(void **state)
+CASE("--anyway runs the command when the first reading fails")
 {
 	/* One run can be measured, and none after it. */
-	struct fake_options deaf = { .deaf_after = 2 * FAKE_SOCKETS };
+	struct fake_options deaf = { .deaf_after = 2 * FAKE_SOCKETS, .min_interval_ns = 1 };
 	struct fake_daemon daemon;
 	struct outcome outcome;
 	uint64_t ignored;
@@ -165,7 +165,7 @@ static void anyway_runs_when_the_first_reading_fails(void **state)
 	assert_null(strstr(outcome.text, "No counts"));
 }
 
-static void a_daemon_that_is_late_is_waited_for(void **state)
+CASE("a daemon that is late is waited for")
 {
 	struct fake_options late = { .delay_ms = 1500 };
 	struct outcome outcome;
@@ -174,12 +174,14 @@ static void a_daemon_that_is_late_is_waited_for(void **state)
 	expect(&outcome, 0, "dram.read");
 }
 
-static void anyway_no_failure_costs_the_status(void **state)
+CASE("with --anyway no failure costs the command's status")
 {
-	struct fake_options deaf = { .deaf_after = FAKE_SOCKETS };
+	struct fake_options deaf = { .deaf_after = FAKE_SOCKETS, .min_interval_ns = 1 };
 	struct outcome outcome;
 
 	run_with(&outcome, &deaf, "stat --anyway true");
+	expect(&outcome, 0, "uncore stat: uncored did not read socket");
+	run_with(&outcome, &deaf, "stat --anyway -o /dev/stdout true");
 	expect(&outcome, 0, "No counts of 'true'");
 	run_with(&outcome, NULL, "stat --anyway -o /dev/full true");
 	expect(&outcome, 0, "cannot write to /dev/full");
@@ -188,7 +190,7 @@ static void anyway_no_failure_costs_the_status(void **state)
 	expect(&outcome, 0, "echo runs without being measured: cannot write to /nonexistent/file");
 }
 
-static void runs_go_on_until_the_error_is_small(void **state)
+CASE("--until goes on until the error is small")
 {
 	struct json_object *document;
 	struct outcome outcome;
@@ -209,7 +211,7 @@ static void runs_go_on_until_the_error_is_small(void **state)
 	json_object_put(document);
 }
 
-static void a_goal_that_was_missed_is_told(void **state)
+CASE("--until tells which metrics missed the goal")
 {
 	struct json_object *document;
 	struct outcome outcome;
@@ -233,7 +235,7 @@ static void a_goal_that_was_missed_is_told(void **state)
 	expect(&outcome, 0, " Runs that were measured: 1, too few to judge");
 }
 
-static void the_json_says_what_was_run(void **state)
+CASE("the JSON says what was run, where and when")
 {
 	struct json_object *document;
 	struct outcome outcome;
@@ -275,42 +277,65 @@ static char *row_of(struct outcome *outcome, const char *start)
 	return row + 1;
 }
 
-static void csv_has_a_row_for_each_metric(void **state)
+CASE("--csv has a row for each metric")
 {
 	static const char header[] =
 		"socket,metric,unit,runs,mean,stddev,median,min,max,bytes_per_s,window_ns,skew_ns,"
-		"quality,absent,run,interval,time_ns,package\n";
+		"quality,absent,run,interval,time_ns,package,idle_bytes_per_s,net,net_error\n";
 	struct outcome outcome;
 
 	run_with(&outcome, &growing, "stat --csv -r 3 true");
 	assert_int_equal(outcome.status, 0);
 	assert_int_equal(strncmp(outcome.text, header, strlen(header)), 0);
-	assert_int_equal(count(&outcome, "\n"), 1 + 2 * 4 + 3 + 1);
+	assert_int_equal(count(&outcome, "\n"), 1 + 2 * 5 + 4 + 1);
 	expect(&outcome, 0, "\n0,dram.read,bytes,3,7000,4000,7000,3000,11000,");
 	expect(&outcome, 0, "\nall,dram.write,bytes,3,42000,24000,42000,18000,66000,");
 	expect(&outcome, 0, "\n1,itom,bytes,3,,,,,,,");
-	expect(&outcome, 0, ",absent,this machine has no such event,,,,2\n");
+	expect(&outcome, 0, ",absent,this machine has no such event,,,,2,");
 	expect(&outcome, 0, "\nall,wall_time,ns,3,");
 	assert_string_equal(field(row_of(&outcome, "\n1,clock,"), 9), ""); /* bytes_per_s */
 	run_with(&outcome, NULL, "stat --csv true");
 	expect(&outcome, 0, "\n0,dram.read,bytes,1,1000,,,,,");
 }
 
-static void csv_quotes_a_reason_with_a_comma(void **state)
+CASE("--csv quotes a reason with a comma")
 {
 	struct fake_options options = { .why = "no, \"none\"" };
 	struct outcome outcome;
 
 	run_with(&outcome, &options, "stat --csv true");
-	expect(&outcome, 0, ",absent,\"no, \"\"none\"\"\",,,,0\n");
+	expect(&outcome, 0, ",absent,\"no, \"\"none\"\"\",,,,0,");
 }
 
-static void csv_has_intervals_too(void **state)
+CASE("without a report of validate there is no share of the peak, but the reason")
+{
+	struct outcome outcome;
+
+	run_with(&outcome, &growing, "stat true");
+	expect(&outcome, 0, " share of the peak: -, since nobody has kept a report of `uncore");
+	run_with(&outcome, &(struct fake_options){ .platform = "simulated" }, "stat true");
+	assert_null(strstr(outcome.text, "share of the peak"));
+}
+
+CASE("--channels has a line for each channel, and --json a part")
+{
+	struct outcome outcome;
+
+	run_with(&outcome, &growing, "stat --channels -e dram.read true");
+	expect(&outcome, 0, "  GB/s of          dram.read\n");
+	expect(&outcome, 0, " 1/imc1 ");
+	run_with(&outcome, &growing, "stat --channels --json true");
+	expect(&outcome, 0, "\"parts\":[\n    {\n      \"part\":\"imc0\",\n      \"socket\":0,");
+	run_with(&outcome, &growing, "stat --channels --nodes true");
+	expect(&outcome, 2, "choose one of --channels and --nodes");
+}
+
+CASE("--csv has intervals, too")
 {
 	struct outcome outcome;
 	char *row;
 
-	run_with(&outcome, NULL, "stat --csv -I 50 sleep 0.12");
+	run_with(&outcome, NULL, "stat --csv -I 50 sleep 0.5");
 	assert_int_equal(count(&outcome, "socket,metric"), 1);
 	assert_true(count(&outcome, "\n0,dram.read,") >= 3);
 	row = row_of(&outcome, "\n1,dram.read,");
@@ -319,7 +344,7 @@ static void csv_has_intervals_too(void **state)
 	assert_true(strtoull(field(strdupa(row), 16), NULL, 10) > 0);
 }
 
-static void the_file_may_be_named_after_the_job(void **state)
+CASE("the file may be named after job, rank and host")
 {
 	char line[128], path[128], host[256] = "";
 	struct outcome outcome;
@@ -342,18 +367,18 @@ static void the_file_may_be_named_after_the_job(void **state)
 	expect(&outcome, 2, "are replaced in the name of a FILE, and /tmp/%x has another %.");
 }
 
-static void options_that_exclude_each_other_are_refused(void **state)
+CASE("options that exclude each other are refused")
 {
 	static const struct {
 		const char *line, *why;
 	} cases[] = {
-		{ "stat --json --csv true", "choose one of --json and --csv" },
+		{ "stat --json --csv true", "choose one of --json, --csv and --metric-only" },
 		{ "stat --first-of-node -r 2 true", "goes with a single run" },
 		{ "stat --first-of-node --until 1 true", "goes with a single run" },
 		{ "stat --until 1 -r 2 true", "with --until, -r takes at least 3 runs" },
 		{ "stat --until 0 true", "from 0.01 to 50, and got \"0\"." },
 		{ "stat --until 51 true", "from 0.01 to 50, and got \"51\"." },
-		{ "stat --until 1% true", "from 0.01 to 50, and got \"1%\"." },
+		{ "stat --until 1s true", "from 0.01 to 50, and got \"1s\"." },
 	};
 	struct outcome outcome;
 
@@ -361,36 +386,4 @@ static void options_that_exclude_each_other_are_refused(void **state)
 		run(&outcome, cases[i].line);
 		expect(&outcome, 2, cases[i].why);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("the first rank of a node measures", the_first_rank_of_a_node_measures),
-		CASE("the other ranks do not even connect", the_others_do_not_even_connect),
-		CASE("without a launcher the process says so and measures",
-			without_a_launcher_the_process_measures),
-		CASE("--anyway runs the command without a daemon", anyway_runs_without_a_daemon),
-		CASE("with --anyway no older figures stay in the file",
-			anyway_no_older_figures_stay_in_the_file),
-		CASE("--anyway runs the command when uncored refuses", anyway_runs_when_refused),
-		CASE("--anyway runs the command when the first reading fails",
-			anyway_runs_when_the_first_reading_fails),
-		CASE("a daemon that is late is waited for", a_daemon_that_is_late_is_waited_for),
-		CASE("with --anyway no failure costs the command's status",
-			anyway_no_failure_costs_the_status),
-		CASE("--until goes on until the error is small",
-			runs_go_on_until_the_error_is_small),
-		CASE("--until tells which metrics missed the goal", a_goal_that_was_missed_is_told),
-		CASE("the JSON says what was run, where and when", the_json_says_what_was_run),
-		CASE("--csv has a row for each metric", csv_has_a_row_for_each_metric),
-		CASE("--csv quotes a reason with a comma", csv_quotes_a_reason_with_a_comma),
-		CASE("--csv has intervals, too", csv_has_intervals_too),
-		CASE("the file may be named after job, rank and host",
-			the_file_may_be_named_after_the_job),
-		CASE("options that exclude each other are refused",
-			options_that_exclude_each_other_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("stat", cases, NULL, NULL);
 }

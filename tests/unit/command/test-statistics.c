@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
-#include "client/command/validate/measure/statistics.h"
+#include "client/command/validate/measure/measure.h"
 #include "common/macro.h"
 #include "tests/harness/test.h"
 
@@ -11,7 +11,7 @@ static void assert_near(double value, double wanted)
 		fail_msg("%.12g is not %.12g", value, wanted);
 }
 
-static void the_median_is_the_middle_value(void **state)
+CASE("the median is the middle value")
 {
 	double odd[] = { 9, 1, 5 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
 
@@ -20,7 +20,7 @@ static void the_median_is_the_middle_value(void **state)
 	assert_near(statistics_median(one, 1, NULL), 7);
 }
 
-static void equal_values_have_no_error(void **state)
+CASE("equal values have no error")
 {
 	double values[] = { 3, 3, 3, 3, 3 }, error = 1;
 
@@ -28,7 +28,7 @@ static void equal_values_have_no_error(void **state)
 	assert_near(error, 0);
 }
 
-static void an_outlier_moves_neither_median_nor_error(void **state)
+CASE("an outlier moves neither median nor error")
 {
 	double tight[] = { 99, 100, 101, 100, 102 }, outlier[] = { 99, 100, 101, 100, 1e9 };
 	double error_tight, error_outlier;
@@ -39,7 +39,7 @@ static void an_outlier_moves_neither_median_nor_error(void **state)
 }
 
 /* The distances from 30 are 20, 10, 0, 10, 20, and their median is 10. */
-static void the_error_follows_the_median_distance(void **state)
+CASE("the error follows the median distance")
 {
 	double values[] = { 10, 50, 30, 20, 40 }, error;
 
@@ -47,7 +47,7 @@ static void the_error_follows_the_median_distance(void **state)
 	assert_near(error, 1.4826 * 1.2533 * 10 / sqrt(5));
 }
 
-static void a_spread_on_one_side_counts(void **state)
+CASE("a spread on one side counts")
 {
 	double values[] = { 0, 0, 0, 100, 100, 100, 100 }, error;
 
@@ -56,19 +56,4 @@ static void a_spread_on_one_side_counts(void **state)
 	values[3] = 50;
 	statistics_median(values, 7, &error);
 	assert_true(error > 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE("the median is the middle value", the_median_is_the_middle_value),
-		CASE("equal values have no error", equal_values_have_no_error),
-		CASE("an outlier moves neither median nor error",
-			an_outlier_moves_neither_median_nor_error),
-		CASE("the error follows the median distance",
-			the_error_follows_the_median_distance),
-		CASE("a spread on one side counts", a_spread_on_one_side_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/command/frame/range.h"
 #include "client/command/stat/until.h"
 #include "common/macro.h"
 #include "tests/harness/test.h"
@@ -47,7 +46,7 @@ static const char *tell(const struct runs *runs)
 	return text;
 }
 
-static void two_runs_are_never_enough(void **state)
+CASE("two runs are never enough")
 {
 	struct runs runs;
 
@@ -67,7 +66,7 @@ static void two_runs_are_never_enough(void **state)
 	assert_true(until_judge(&runs.until, &runs.total));
 }
 
-static void the_error_is_that_of_the_mean(void **state)
+CASE("the error is that of the mean, not of a run")
 {
 	struct runs runs;
 
@@ -84,7 +83,7 @@ static void the_error_is_that_of_the_mean(void **state)
 					 "dram.write (0 %).\n");
 }
 
-static void every_metric_must_reach_it(void **state)
+CASE("every metric must reach it")
 {
 	struct runs runs;
 
@@ -101,7 +100,7 @@ static void every_metric_must_reach_it(void **state)
 					 "%.\n");
 }
 
-static void a_metric_that_hardly_moves_is_left_out(void **state)
+CASE("a metric that the command hardly moves is left out, and named")
 {
 	struct runs runs;
 
@@ -118,7 +117,7 @@ static void a_metric_that_hardly_moves_is_left_out(void **state)
 					    "dram.write (253 %).\n"));
 }
 
-static void times_checks_and_absent_metrics_are_not_judged(void **state)
+CASE("times, checks and absent metrics are not judged")
 {
 	struct runs runs;
 
@@ -135,7 +134,7 @@ static void times_checks_and_absent_metrics_are_not_judged(void **state)
 	assert_null(strstr(tell(&runs), "Left out"));
 }
 
-static void counts_that_are_all_0_have_no_error(void **state)
+CASE("counts that are all 0 have no error")
 {
 	struct runs runs;
 
@@ -145,7 +144,7 @@ static void counts_that_are_all_0_have_no_error(void **state)
 	assert_true(runs.until.metrics[READ].error == 0);
 }
 
-static void the_median_is_the_middle_or_between_two(void **state)
+CASE("a median is the middle value, or the mean of the middle two")
 {
 	uint64_t odd[] = { 9, 1, 5 }, large[] = { UINT64_MAX, UINT64_MAX - 2 };
 	struct range range;
@@ -157,22 +156,4 @@ static void the_median_is_the_middle_or_between_two(void **state)
 		    range.max == UINT64_MAX);
 	range_of(odd, 1, &range);
 	assert_true(range.median == 1 && range.min == 1 && range.max == 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("two runs are never enough", two_runs_are_never_enough),
-		CASE("the error is that of the mean, not of a run", the_error_is_that_of_the_mean),
-		CASE("every metric must reach it", every_metric_must_reach_it),
-		CASE("a metric that the command hardly moves is left out, and named",
-			a_metric_that_hardly_moves_is_left_out),
-		CASE("times, checks and absent metrics are not judged",
-			times_checks_and_absent_metrics_are_not_judged),
-		CASE("counts that are all 0 have no error", counts_that_are_all_0_have_no_error),
-		CASE("a median is the middle value, or the mean of the middle two",
-			the_median_is_the_middle_or_between_two),
-	};
-
-	return cmocka_run_group_tests_name("until", cases, NULL, NULL);
 }

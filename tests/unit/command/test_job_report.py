@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """uncore job report: records of several hosts, runs and jobs, some of which are wrong."""
 import copy
+import csv
+import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -11,6 +14,7 @@ import tap
 
 UNCORE = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"]) / "client/uncore"
 SECONDS = 60
+WIDE = 120  # characters of a line of a table
 HUGE = 2 ** 53 + 1  # no double has it
 
 
@@ -69,6 +73,31 @@ def sums():
     text = report([record("n1", socket(0, 10 ** 9)), record("n2", socket(0, 3 * 10 ** 9))]).stdout
     contains(text, "Job 123 of user 1000, 2 hosts", "n1/0", "n2/0", "1.00 GB", "3.00 GB", "4.00 GB", "1.50 n2",
              "exit 0:0")
+
+
+def any_metric():
+    """Metrics with the longest names have room, in their units, also where a socket or a host has none"""
+    names = [f"dram.of.a.long.name.in.bytes.{letter}{letter}" for letter in "abcdefgh"]
+
+    def has(number, count, **energy):
+        return {**socket(number, count), "metrics": {
+            **{name: {"bytes": count, "quality": []} for name in names},
+            "energy.of.a.long.name.in.joules": {"unit": "nJ", **energy}}}
+    joules = {"value": 5 * 10 ** 9, "quality": []}
+    none = {"absent": "it has none"}
+    text = report([record("n1", has(0, 10 ** 9, **none), has(1, 10 ** 9, **joules)),
+                   record("n2", has(0, 3 * 10 ** 9, **none), has(1, 10 ** 9, **none))]).stdout
+    contains(text, "absent: energy.of.a.long.name.in.joules (it has none)")
+    run, = runs_of([record("n1", has(0, 10 ** 9, **joules)), record("n2", has(0, 3 * 10 ** 9, **joules))])
+    tap.equal(run["total"]["energy.of.a.long.name.in.joules"], {"value": 10 ** 10, "unit": "nJ", "quality": []}, "energy")
+    table, imbalance = text.split("Imbalance:")
+    for part in (table, imbalance):
+        tap.equal({len(re.findall(rf" {name}(?=\s)", part)) for name in names}, {1}, f"titles in {part}")
+        tap.check(all(len(line) <= WIDE for line in part.splitlines() if " Job " not in line), part)
+    rows = [line for line in imbalance.splitlines() if line.startswith((" job", " 123"))]
+    for titles, row in zip(rows[::2], rows[1::2]):
+        tap.equal(len(titles), len(row), f"lengths of {titles} and {row}")
+    tap.equal(imbalance.count("1.33 n2"), len(names), f"nodes compared in {imbalance}")
 
 
 def hosts():
@@ -171,7 +200,7 @@ def wrong():
         said = report([], status=1, text=f"{good}\n{json.dumps(bad)}").stderr
         contains(said, "line 2: it is not a record that can be read")
     for text in ("{", good[:50], "[1,2]", "\x00", "5", good + good, good + " x"):
-        contains(report([], status=1, text=f"{good}\n{text}\n").stderr, "line 2: it is no")
+        contains(report([], status=1, text=f"{good}\n{text}\n").stderr, "line 2: it is not ")
     contains(report([], status=1, text="").stderr, "no record of job 123")
 
 
@@ -182,5 +211,58 @@ def hostile():
     tap.check("\x1b" not in done.stdout + done.stderr, f"{done}")
 
 
+def in_folder(files, *words, job="123"):
+    """Of records in files of a folder."""
+    with tempfile.TemporaryDirectory() as name:
+        for file, content in files.items():
+            text = content if isinstance(content, str) else json.dumps(content)
+            pathlib.Path(name, file).write_text(text, encoding="utf-8")
+        return subprocess.run([UNCORE, "job", "report", job, *words, name], capture_output=True, text=True,
+                              check=False, timeout=SECONDS)
+
+
+def files_of_others():
+    """Files of other jobs are read only where they are of the job's hosts"""
+    one = record("n1.site", socket(0, 5))
+    met = record("n1.site", socket(0, 9), job="124", begin=15, end=40)
+    files = {"123@n1.site.json": one, "124@n1.site.json": met, "125@n2.json": "{", "126@n1.json": "{",
+             "123.json": record("n3", socket(0, 7), begin=12)}
+    done = in_folder(files, "--json")
+    tap.equal((done.returncode, done.stderr), (0, ""), "status and stderr")
+    run, = json.loads(done.stdout)
+    tap.equal(run["total"]["dram.read"]["bytes"], 12, "bytes")
+    tap.equal([other["job"] for other in run["other_jobs"]], ["124"], "other jobs")
+    done = in_folder({**files, "123@n4.json": "{"})
+    tap.equal(done.returncode, 1, "status with a broken file of the job")
+    contains(done.stderr, "123@n4.json, line 1: it is not JSON, or was cut; it is left out")
+    contains(in_folder({"124@n1.site.json": met}).stderr, "there is no record of job 123")
+
+
+def many_hosts():
+    """Of many hosts, ten are printed, those with the most bytes, and all with --nodes"""
+    records = [record(f"n{i:03}", socket(0, 10**9 * (i + 1)), socket(1, 0)) for i in range(100)]
+    text, whole = report(records).stdout, report(records, "--nodes").stdout
+    tap.equal([line.split()[0] for line in text.splitlines() if line.startswith(" n0")],
+              [f"n{i:03}/{k}" for i in range(90, 100) for k in (0, 1)], "rows")
+    contains(text, "Percentiles of the nodes", "`uncore job report --nodes` prints all 200 sockets", "5.05 TB")
+    tap.equal(sum(line.startswith(" n0") for line in whole.splitlines()), 200, "rows with --nodes")
+    tap.equal(report(records[::-1]).stdout, text, "records in another order")
+    worst = runs_of(records)[0]["imbalance"]["dram.read"]["worst"]
+    tap.equal((len(worst), worst[0]), (10, {"host": "n099", "count": 1e11}), "worst hosts")
+
+
+def as_csv():
+    """CSV has the columns of regions, and lines of all runs fit into one table"""
+    records = [record("n1", socket(0, 5), run="a"), record("n1", socket(0, 9), run="b", begin=30, end=40)]
+    lines = list(csv.DictReader(io.StringIO(report(records, "--csv", "--all").stdout)))
+    tap.equal(len(lines), 8, "lines")
+    tap.equal([(line["step"], line["value"], line["time"], line["platform"]) for line in lines[::4]],
+              [("a", "5", "2026-11-21T22:00:10Z", "icelake-sp"), ("b", "9", "2026-11-21T22:00:30Z", "icelake-sp")], "runs")
+    tap.equal([(line["quality"], line["absent"]) for line in lines[1:3]],
+              [("partial", ""), ("absent", "there is none")], "flags and reasons")
+    report(records, "--csv", "--json", status=2)
+
+
 tap.run_functions([(body.__doc__, body) for body in (
-    sums, hosts, shares, runs, moments, twins, one_host, wrong, hostile)])
+    sums, any_metric, hosts, shares, runs, moments, twins, one_host, wrong, hostile,
+    files_of_others, many_hosts, as_csv)])

@@ -81,6 +81,19 @@ def joined_table():
         tap.check(len(line) <= 120, f"{len(line)} columns: {line}")
 
 
+def singulars():
+    """One node is "1 node", and one rank is "1 rank\""""
+    alone = record("n01", region("solve", socket(0, 1000, 100)))
+    alone.update(expected=1, members=alone["members"][:1])
+    done = report({"n01.json": alone}, paths=["n01.json"])
+    contains(done.stdout, "1 of 1 rank)")
+    done = report({"n01.json": alone, "later.json": {**alone, "run": 2, "begun_s": 1795408300, "ended_s": 1795408360}})
+    contains(done.stdout, "(job 77, 1 node, 2 runs, 2 of 2 ranks)")
+    del alone["expected"]
+    done = report({"n01.json": alone}, "--hosts", "n01")
+    contains(done.stdout, "1 rank)")
+
+
 def joined_json():
     """The JSON has the nodes as they were, their sums and the imbalance"""
     files = two_nodes()
@@ -96,9 +109,146 @@ def joined_json():
     tap.equal(metrics["dram.read"]["per_work"]["cell"]["value"], 8, "reads per cell")
     tap.equal(metrics["dram.read"]["rate"]["value"], 8000, "reads per second")
     tap.equal(solve["derived"]["read_write"]["value"], 20, "reads / writes")
-    tap.equal(said["imbalance"][0]["metrics"]["dram.read"], {"largest_to_mean": 1.5, "largest_host": "n02.site"},
-              "imbalance")
+    tap.equal(said["imbalance"][0]["metrics"]["dram.read"],
+              {"largest_to_mean": 1.5, "largest_host": "n02.site", "percentiles": [4000, 4000, 4000, 12000, 12000],
+               "worst": [{"host": "n02.site", "count": 12000}, {"host": "n01", "count": 4000}]}, "imbalance")
     tap.equal(said["nodes"][0]["members"], files["n01.json"]["members"], "members")
+
+
+def candidates():
+    """Candidates for faster memory are the fast regions, the most bytes first, as a table and as JSON"""
+    files = {"n01.json": record("n01", region("setup", socket(0, 10, 20)), region("small", socket(0, 60 * 10**9, 10**9)),
+                                region("solve", socket(0, 90 * 10**9, 10**10)))}
+    files["n01.json"]["warning"] = "Another team ran."
+    table = report(files, "--candidates", paths=["n01.json"])
+    tap.equal((table.returncode, table.stderr), (0, ""), "status and stderr")
+    contains(table.stdout, "Regions with at least 50 % of the rate of the best region, 50.0 GB/s:",
+             "The order is that of the bytes, since no cache misses are counted.", "n01: Another team ran.")
+    names = [line.split()[0] for line in table.stdout.splitlines() if " counted " in line]
+    tap.equal(names, ["solve", "small"], "regions")
+    for line in table.stdout.splitlines():
+        tap.check(len(line) <= 100, f"{len(line)} columns: {line}")
+    said = json.loads(report(files, "--candidates=70", "--json", paths=["n01.json"]).stdout)
+    tap.equal((said["least_percent"], said["reference"]), (70, "best region"), "what is asked for")
+    tap.equal(said["candidates"], [{"region": "solve", "basis": "counted", "bytes": 10**11, "bytes_per_s": 5 * 10**10,
+                                    "share": 1, "shared": 0}], "regions")
+    tap.equal(said["order"], "bytes", "order")
+    contains(report(files, "--candidates=200").stderr, "--candidates takes a number from 1 to 100, and got \"200\"")
+    contains(report(files, "--candidates", "--csv").stderr, "--candidates prints a table, or JSON")
+    contains(report(files, "--candidates", paths=[]).stderr, "need a FILE or DIR")
+
+
+def candidates_by_misses():
+    """Candidates are in the order of their misses if all have some, and else the reason is said; a node more adds up"""
+    def counted(**misses):
+        regions = [region(name, socket(0, read * 10**9, 10**9)) for name, read in (("solve", 90), ("small", 60), ("setup", 1))]
+        for one in regions:
+            one["misses"] = {"event": "page-faults", **misses.get(one["name"], {"count": 5})}
+        return {**record("n01", *regions), "cost": {"reading_calls": 1, "reading_ns": 5, "timed_calls": 1, "timed_ns": 1,
+                                                    "misses_calls": 4, "misses_ns": 400}}
+
+    files = {"n01.json": counted(solve={"count": 700}, small={"count": 123456})}
+    table = report(files, "--candidates", paths=["n01.json"]).stdout
+    contains(table, "missed\n", "The order is that of page-faults (missed), which the team's own threads counted:",
+             "100 ns more for each begin and end (4 timed)")
+    names = [line.split()[0] for line in table.splitlines() if " counted " in line]
+    tap.equal(names[:2], ["small", "solve"], "regions")
+    for line in table.splitlines():
+        tap.check(len(line) <= 100, f"{len(line)} columns: {line}")
+        tap.check("LLC" not in line and "cache" not in line, line)
+    contains(report(files, paths=["n01.json"]).stdout, "100 ns more for UNCORE_MISSES (4 timed)")
+    files["n02.json"] = {**counted(solve={"count": 1}, small={"count": 4}), "host": "n02"}
+    said = json.loads(report(files, "--candidates", "--json").stdout)
+    tap.equal((said["order"], said["misses_ns_per_call"]), ("misses", 100), "order and cost")
+    tap.equal([one["misses"] for one in said["candidates"]],
+              [{"event": "page-faults", "count": 123460}, {"event": "page-faults", "count": 701}], "counts")
+    why = "The kernel lets no thread count page-faults: Permission denied."
+    files["n02.json"] = {**counted(small={"absent": why}), "host": "n02"}
+    table = report(files, "--candidates").stdout
+    contains(" ".join(table.split()), f"The order is that of the bytes. Not counted in small: {why}")
+    tap.check("missed" not in table, table)
+    said = json.loads(report(files, "--candidates", "--json").stdout)
+    tap.equal([(one["region"], one["misses"].get("absent")) for one in said["candidates"]], [("solve", None), ("small", why)],
+              "regions")
+
+
+def predicted():
+    """What somebody predicts stands beside what was counted, in the table and in JSON; what fits no region is said"""
+    files = two_nodes()
+    done = report(files, "--predict", "solve:cell=8", "--predict", "cell=0.5", "--json", "--nodes")
+    tap.equal((done.returncode, done.stderr), (0, ""), "status and stderr")
+    solve, output = json.loads(done.stdout)["total"]["regions"]
+    ratio = solve["derived"]["predicted"]["cell"]
+    tap.equal((ratio["per_work"], ratio["ratio"]["value"], round(ratio["ratio"]["error"], 6)), (8, 1.05, 0.0105), "of one region")
+    tap.equal(output["derived"]["predicted"]["cell"]["per_work"], 0.5, "of all others")
+    tap.equal(json.loads(report(files, "--json").stdout)["total"]["regions"][0]["derived"]["predicted"], {}, "of nobody")
+    contains(report(files, "--predict", "solve:cell=8").stdout, "1.05 of the predicted 8 B per cell")
+    files["n01.json"]["regions"][0]["sockets"][0]["metrics"]["dram.read"] = {"absent": "no such event"}
+    done = report(files, "--predict=cell=8", paths=["n01.json"])
+    contains(done.stdout, "predicted 8 B per cell, absent: no such event")
+    done = report(files, "--predict", "flop=8", "--predict", "output:cell=1")
+    tap.equal(done.returncode, 1, "status of what fits nothing")
+    contains(done.stderr, 'no region has the work that --predict "flop" is about')
+    for text in ("cell", "cell=", "=8", "cell=many", "cell=0", "cell=-1", "cell=1e9"):
+        contains(report(files, "--predict", text).stderr, f'--predict takes UNIT=BYTES or REGION:UNIT=BYTES, at most 64 times, and got "{text}"')
+    contains(report(files, *(f"--predict=u{i}=1" for i in range(65))).stderr, 'at most 64 times, and got "u64=1"')
+
+
+PAPI = 'region,rank,PAPI_DP_OPS,note\n"solve",0,1e9,\nsolve,1,3e9,2\noutput,0,5,\noutput,1,7,\n'
+
+
+def merged():
+    """Runs that measured different things are side by side, by region, in all forms"""
+    files = {**two_nodes(), "papi.csv": PAPI.replace(",note", ",dram.read").replace("output,0", "output,2")
+             .replace("output,1", "output,3")}
+    paths = ["papi.csv", "n01.json", "n02.json"]
+    done = report(files, "--merge", "--csv", paths=paths)
+    tap.equal((done.returncode, done.stderr), (0, ""), "status and stderr")
+    tap.equal(list(csv.DictReader(io.StringIO(done.stdout))), [
+        {"region": "solve", "open_ns": "2000000000", "dram.read": "16000", "dram.write": "800", "PAPI_DP_OPS": "4000000000",
+         "dram.read#2": "2"},
+        {"region": "output", "open_ns": "2000000000", "dram.read": "10", "dram.write": "20", "PAPI_DP_OPS": "12",
+         "dram.read#2": ""}], "rows")
+    said = json.loads(report(files, "--merge", "--json", paths=paths).stdout)
+    tap.equal(said["regions"][1], {"name": "output", "metrics": {"open_ns": 2e9, "dram.read": 10, "dram.write": 20,
+                                                                 "PAPI_DP_OPS": 12}}, "a region")
+    tap.equal(said["runs"], [{"from": "run 1", "command": "lbm", "ranks": 4},
+                             {"from": "papi.csv", "command": None, "ranks": 4}], "runs")
+    tap.equal((said["platform"], said["notes"]), ("icelake-sp", ""), "platform and notes")
+    table = report(files, "--merge", paths=paths).stdout
+    contains(table, "\n region  ", "      PAPI_DP_OPS", "       4000000000", "                -\n")
+    for line in table.splitlines():
+        tap.check(len(line) <= 120, f"{len(line)} columns: {line}")
+
+
+def not_merged():
+    """Runs that do not fit are named, and left out; so is what a run lacks"""
+    later = {**two_nodes()["n01.json"], "begun_s": 1795408300, "ended_s": 1795408360}
+    other = {**later, "command": "stream"}
+    more = {**later, "regions": [*later["regions"], region("more", socket(0, 1, 1))]}
+    two_ranks = "region,rank,ops\nsolve,0,1\nsolve,1,2\n"
+    for extra, path, status, words in (
+            (later, "x.json", 0, ""),
+            (other, "x.json", 1, "run 2 is of the command stream, not of lbm; it is left out."),
+            (more, "x.json", 1, "run 2 has the region more, which run 1 does not have; it is left out."),
+            (two_ranks, "x.csv", 0, "x.csv has no figures of the region output."),
+            (two_ranks + "solve,2,3\n", "x.csv", 1, "x.csv has 3 ranks, not 2; it is left out."),
+            ("region,ops\nsetup,1\n", "x.csv", 1, "x.csv has the region setup, which run 1 does not have; it is left out."),
+            ("region,ops\n", "x.csv", 1, "x.csv has no region; it is left out."),
+            ("name,ops\n", "x.csv", 1, "x.csv cannot be merged: line 1 has no column region; it is left out."),
+            ("region,ops\nsolve,1\nsolve,2\n", "x.csv", 1, "line 3 repeats the region and rank of another one: solve;"),
+            ("region,ops\nsolve,1,2\n", "x.csv", 1, "line 2 has not as many fields as the first;"),
+            ("region,ops\nsolve,many\n", "x.csv", 1, "line 2 has in place of a number: many;"),
+            ("region,ops\nsolve,nan\n", "x.csv", 1, "line 2 has in place of a number: nan;"),
+            ("region," + ",".join(f"m{i}" for i in range(65)) + "\n", "x.csv", 1, "line 1 has too many columns, from on m64;")):
+        done = report({"n01.json": two_nodes()["n01.json"], path: extra}, "--merge", "--csv", paths=["n01.json", path])
+        tap.equal(done.returncode, status, f"{words}: {done.stderr}status")
+        contains(done.stderr, words)
+        left_out = "left out" in done.stderr
+        tap.check(("#2" in done.stdout or "ops" in done.stdout.splitlines()[0]) != left_out, f"{words}: {done.stdout}")
+    contains(report(two_nodes(), "--merge", paths=[]).stderr, "--merge needs a FILE or DIR of records")
+    contains(report({"x.csv": two_ranks}, "--merge", paths=["x.csv"]).stderr, "there is no record to show.")
+    contains(report(two_nodes(), "--merge", paths=["n01.json", "x.csv"]).stdout, "x.csv cannot be read: No such file")
 
 
 def read_again():
@@ -118,7 +268,7 @@ def array():
     one = report({"all.json": [files["n01.json"]]}, "--json").stdout
     tap.equal(one, report(files, "--json", paths=["n01.json"]).stdout, "an array of one")
     done = report({"all.json": [files["n01.json"], {}], "n02.json": files["n02.json"]})
-    tap.equal(done.returncode, 1, "status with an element that is no record")
+    tap.equal(done.returncode, 1, "status with an element that is not a record")
     contains(done.stderr, "./all.json is an array whose element 1 is not a record of regions; it is left out.")
     done = report({"none.json": []}, paths=["none.json"])
     tap.equal(done.returncode, 1, "status of no record")
@@ -129,7 +279,9 @@ def rows():
     """CSV has a line for each node, region, socket and metric"""
     files = two_nodes()
     files["n01.json"]["regions"][0]["sockets"][0]["package"] = 8
+    files["n01.json"]["label"] = "size 8"
     files["n01.json"]["regions"][1]["name"] = 'a "b", c'
+    files["n01.json"]["regions"][1]["title"] = "a, b and c"
     files["n01.json"]["regions"][1]["sockets"][0]["metrics"]["dram.read"] = {"absent": "no such event"}
     done = report(files, "--csv")
     tap.equal((done.returncode, done.stderr), (0, ""), "status and stderr")
@@ -140,12 +292,15 @@ def rows():
                          "window_ns": str(2 * SECOND_NS), "metric": "dram.read", "value": "1000", "error": "10",
                          "unit": "bytes", "quality": "", "package": "8", "step": "77.0",
                          "begun_ns": str(1795408200 * SECOND_NS), "ended_ns": str(1795408260 * SECOND_NS), "sum": "1",
-                         "absent": ""},
+                         "absent": "", "alone": "", "low": "", "high": "", "own": "", "own_error": "",
+                         "own_absent": "", "time": "2026-11-23T04:30:00Z", "command": "lbm", "platform": "icelake-sp",
+                         "generation": "0" * 31 + "1", "title": "", "label": "size 8"},
               "first line")
     tap.equal(lines[2]["package"], "", "package, where the report does not say it")
     odd = [line for line in lines if line["region"] == 'a "b", c']
     tap.equal((odd[0]["value"], odd[0]["quality"], odd[0]["absent"]), ("", "absent", "no such event"), "an absent value")
     tap.equal((odd[-1]["metric"], odd[-1]["value"], odd[-1]["unit"]), ("work", "1000", "cell"), "work")
+    tap.equal({line["title"] for line in odd}, {"a, b and c"}, "titles")
 
 
 def missing_hosts():
@@ -314,7 +469,7 @@ def many_nodes():
     """Of many nodes the table prints sums and imbalance, and each node if asked"""
     files = {f"n{i}.json": record(f"n{i}", region("solve", socket(0, i, i))) for i in range(100)}
     done = report(files)
-    tap.check(len(done.stdout.splitlines()) < 20, done.stdout)
+    tap.check(len(done.stdout.splitlines()) < 30, done.stdout)
     contains(done.stdout, "`uncore report --nodes` prints each region of each node, 100 lines.", " 2.00 n99",
              "(job 77, 100 nodes, 200 of 200 ranks)")
     contains(report(files, "--nodes").stdout, "\n n42 ")
@@ -330,7 +485,56 @@ def usage():
     contains(report({}, "--help", paths=[]).stdout, "Usage: uncore report ", "--hosts LIST")
 
 
+def plenty(n=40, runs=1):
+    """Files of nodes with two regions, more than are kept as they are."""
+    files = {}
+    for i in range(n):
+        one = record(f"n{i:02}", region("solve", socket(0, 10**9 + i, 100), socket(1, 3000 * i, i)),
+                     region("output", *[socket(0, 10 * i, 20)] * (i % 3 > 0)))
+        one["begun_s"] += 1000 * (i % runs)
+        one["ended_s"] += 1000 * (i % runs)
+        one["host"] = f"n{i // runs:02}"
+        one["members"][0]["died"] = i == 5
+        if i % 4 == 1:
+            one["platform"] = "zen3"
+            one["metrics"]["itom"] = "bytes"
+            for each in (each for part in one["regions"] for each in part["sockets"]):
+                each["metrics"]["itom"] = {"absent": "This node has none."} if i == 9 else value(i, "estimated")
+        if i % 7 == 3:
+            one["regions"][0]["sockets"][1]["metrics"]["dram.write"] = {"absent": "Its counter is dead."}
+        files[f"{i:02}.json"] = one
+    return files
+
+
+def folded_nodes():
+    """A sum of many nodes, of which little is kept, is that of the nodes as they are"""
+    for files in (plenty(), plenty(80, 2), {**plenty(), "99.json": plenty()["03.json"]}):
+        folded = report(files, "--hosts", "n[00-99]")
+        kept = report(files, "--hosts", "n[00-99]", paths=[".", "/dev/null"])  # which cannot be read again
+        tap.equal(folded.stdout, kept.stdout, "tables")
+        tap.equal((folded.returncode, folded.stderr), (1, ""), "status and stderr")
+
+
+def spread():
+    """Ten nodes and more have percentiles, and the ten with the most are named"""
+    files = {f"{i:02}.json": record(f"n{i:02}", region("solve", socket(0, 10**9 * (i + 1), 0))) for i in range(20)}
+    contains(report(files).stdout, "Percentiles of the nodes", "1.00 GB     1.00 GB     10.0 GB     19.0 GB     20.0 GB",
+             "n19 2.00 x the median, n18 1.90 x")
+    said = json.loads(report(files, "--json").stdout)["imbalance"][0]["metrics"]["dram.read"]
+    tap.equal(said["percentiles"], [10**9 * n for n in (1, 1, 10, 19, 20)], "percentiles")
+    tap.equal([node["host"] for node in said["worst"]], [f"n{19 - i}" for i in range(10)], "worst nodes")
+    tap.check("Percentiles" not in report(dict(list(files.items())[:9])).stdout, "nine nodes")
+
+
+def origin_in_csv():
+    """Each line of CSV has what tells its run from others"""
+    line = next(csv.DictReader(io.StringIO(report(two_nodes(), "--csv").stdout)))
+    tap.equal([line[key] for key in ("time", "command", "host", "platform", "generation", "socket")],
+              ["2026-11-23T04:30:00Z", "lbm", "n01", "icelake-sp", "0" * 31 + "1", "0"], "origin")
+
+
 if __name__ == "__main__":
     tap.run_functions([(case.__doc__, case) for case in (
-        one_file, joined_table, joined_json, read_again, array, rows, missing_hosts, other_files, bad_members,
-        twins, successive, at_once, other_clocks, old_times, differences, many_nodes, usage)])
+        one_file, joined_table, singulars, joined_json, candidates, candidates_by_misses, predicted, merged, not_merged, read_again, array, rows, missing_hosts, other_files, bad_members,
+        twins, successive, at_once, other_clocks, old_times, differences, many_nodes, folded_nodes, spread,
+        origin_in_csv, usage)])

@@ -31,7 +31,7 @@ static char *write_document(bool pretty)
 	return text;
 }
 
-static void a_document_in_one_line_has_no_space(void **state)
+CASE("a document in one line has no space")
 {
 	_cleanup_free_ char *text = write_document(false);
 
@@ -39,7 +39,7 @@ static void a_document_in_one_line_has_no_space(void **state)
 				  "\"list\":[18446744073709551615,{}],\"last\":0}");
 }
 
-static void a_document_for_people_has_a_line_for_each_member(void **state)
+CASE("a document for human readers has a line for each member")
 {
 	_cleanup_free_ char *text = write_document(true);
 
@@ -84,7 +84,7 @@ static void expect_real(double number, const char *written)
 	assert_string_equal(found, written);
 }
 
-static void reals_come_back_the_same_in_any_locale(void **state)
+CASE("real numbers come back the same in any locale")
 {
 	static const char *const locales[] = { "C", "de_DE.UTF-8", "fa_IR.UTF-8", "ps_AF.UTF-8" };
 
@@ -103,7 +103,7 @@ static void reals_come_back_the_same_in_any_locale(void **state)
 	setlocale(LC_NUMERIC, "C");
 }
 
-static void signs_and_flags(void **state)
+CASE("numbers may have a sign, and flags are words")
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 	_cleanup_free_ char *found = NULL;
@@ -118,7 +118,7 @@ static void signs_and_flags(void **state)
 	assert_string_equal(found, "[-9223372036854775808,true,false]");
 }
 
-static void texts_are_escaped(void **state)
+CASE("texts are escaped")
 {
 	expect("", "\"\"");
 	expect("\"\\/", "\"\\\"\\\\/\"");
@@ -127,7 +127,7 @@ static void texts_are_escaped(void **state)
 	expect("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
-static void what_is_no_utf_8_is_replaced(void **state)
+CASE("bytes that are not UTF-8 are replaced")
 {
 	expect("\xff", "\"\\ufffd\"");
 	expect("\xc3", "\"\\ufffd\"");                       /* cut */
@@ -139,7 +139,7 @@ static void what_is_no_utf_8_is_replaced(void **state)
 }
 
 /* Writes valid characters of all lengths, and reads them with another JSON library. */
-static void a_reader_gets_back_what_was_written(void **state)
+CASE("a reader gets back what was written")
 {
 	struct json_object *read;
 
@@ -172,7 +172,7 @@ static void a_reader_gets_back_what_was_written(void **state)
 	}
 }
 
-static void without_memory_there_is_no_document(void **state)
+CASE("without memory there is no document")
 {
 	struct jsonwriter json = { .out = NULL };
 	char *text = NULL;
@@ -184,22 +184,4 @@ static void without_memory_there_is_no_document(void **state)
 	assert_int_equal(jsonwriter_finish(&json, &text), -ENOMEM);
 	assert_null(text);
 	jsonwriter_done(&json);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a document in one line has no space", a_document_in_one_line_has_no_space),
-		CASE("a document for human readers has a line for each member",
-			a_document_for_people_has_a_line_for_each_member),
-		CASE("real numbers come back the same in any locale",
-			reals_come_back_the_same_in_any_locale),
-		CASE("numbers may have a sign, and flags are words", signs_and_flags),
-		CASE("texts are escaped", texts_are_escaped),
-		CASE("bytes that are not UTF-8 are replaced", what_is_no_utf_8_is_replaced),
-		CASE("a reader gets back what was written", a_reader_gets_back_what_was_written),
-		CASE("without memory there is no document", without_memory_there_is_no_document),
-	};
-
-	return cmocka_run_group_tests_name("jsonwriter", cases, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "common/macro.h"
 #include "tests/harness/test.h"
 
-static void digits_are_read_up_to_what_follows(void **state)
+CASE("digits are read up to what follows them")
 {
 	const char *text = "12-34";
 	uint64_t number = 0;
@@ -24,7 +24,7 @@ static void digits_are_read_up_to_what_follows(void **state)
 	assert_true(number == UINT64_MAX);
 }
 
-static void signs_blanks_and_large_numbers_are_refused(void **state)
+CASE("signs, blanks and numbers above the limit are refused")
 {
 	static const char *const texts[] = {
 		"",
@@ -44,7 +44,7 @@ static void signs_blanks_and_large_numbers_are_refused(void **state)
 	assert_int_equal(number, 7);
 }
 
-static void a_whole_text_holds_nothing_else(void **state)
+CASE("a whole text holds nothing else")
 {
 	uint64_t number = 7;
 
@@ -57,7 +57,7 @@ static void a_whole_text_holds_nothing_else(void **state)
 	assert_int_equal(number, 255);
 }
 
-static void a_range_has_two_ends(void **state)
+CASE("a range has two ends")
 {
 	uint64_t first = 7, last = 7;
 
@@ -72,30 +72,16 @@ static void a_range_has_two_ends(void **state)
 	assert_true(first == 9 && last == 9);
 }
 
-static void a_percentage_may_have_a_point(void **state)
+CASE("a percentage may have a point")
 {
 	static const char *const refused[] = { "", ".5", "5.", "-1", "+1", "1e1", "1.5 ", "101",
 		"0.1000000", "1.-5", "1,5" };
 	double number = 7;
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		assert_false(number_parse_percent(refused[i], &number));
+		assert_false(number_parse_decimal(refused[i], 100, &number));
 	assert_true(number == 7);
-	assert_true(number_parse_percent("12", &number) && number == 12);
-	assert_true(number_parse_percent("0.25", &number) && fabs(number - 0.25) < 1e-12);
-	assert_true(number_parse_percent("3.05", &number) && fabs(number - 3.05) < 1e-12);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("digits are read up to what follows them", digits_are_read_up_to_what_follows),
-		CASE("signs, blanks and numbers above the limit are refused",
-			signs_blanks_and_large_numbers_are_refused),
-		CASE("a range has two ends", a_range_has_two_ends),
-		CASE("a percentage may have a point", a_percentage_may_have_a_point),
-		CASE("a whole text holds nothing else", a_whole_text_holds_nothing_else),
-	};
-
-	return cmocka_run_group_tests_name("number", cases, NULL, NULL);
+	assert_true(number_parse_decimal("12", 100, &number) && number == 12);
+	assert_true(number_parse_decimal("0.25", 100, &number) && fabs(number - 0.25) < 1e-12);
+	assert_true(number_parse_decimal("3.05", 100, &number) && fabs(number - 3.05) < 1e-12);
 }

@@ -12,7 +12,7 @@
 struct values {
 	bool quick, quiet;
 	const char *file, *taken;
-	uint64_t count, size;
+	uint64_t count, size, time_ns;
 	double share;
 	struct option_numbers list;
 };
@@ -25,6 +25,7 @@ static const struct option_row rows[] = {
 	{ "share", 0, OPTION_PERCENT, "PERCENT", "a share", OPTION_AT(values, share), 0.5, 20 },
 	{ "size", 0, OPTION_BYTES, "SIZE", "a size", OPTION_AT(values, size), 65536,
 		UINT64_C(1) << 36 },
+	{ "time", 0, OPTION_TIME, "TIME", "a time", OPTION_AT(values, time_ns), 20e6, 3600e9 },
 	{ "list", 0, OPTION_NUMBERS, "LIST", "numbers", OPTION_AT(values, list), 1, 1024 },
 	{ "taken", 0, OPTION_TAKEN, "WORD", "a word, but not \"no\"" },
 };
@@ -75,12 +76,11 @@ static int parse(const char *line, struct values *ret, char ret_said[4096])
 	return status;
 }
 
-static void every_kind_of_value_is_taken(void **state)
+CASE("every kind of value is taken")
 {
 	struct values values;
 	char said[4096];
 
-	(void)state;
 	assert_int_equal(parse("-q --file a -n 2 --share 0.5 --size 64K --list 1-3,1024 "
 			       "--taken yes word -f b",
 				 &values, said),
@@ -95,9 +95,17 @@ static void every_kind_of_value_is_taken(void **state)
 	assert_int_equal(values.list.n, 4);
 	assert_int_equal(values.list.number[3], 1024);
 	assert_int_equal(optind, 16);
+	assert_int_equal(parse("--share 2.5%", &values, said), -1);
+	assert_true(values.share == 2.5);
+	assert_int_equal(parse("--share 2.5%%", &values, said), 2);
+	assert_int_equal(parse("--share %", &values, said), 2);
+	assert_int_equal(parse("--time 1.5s", &values, said), -1);
+	assert_int_equal(values.time_ns, 1500000000);
+	assert_int_equal(parse("--time 250", &values, said), -1);
+	assert_int_equal(values.time_ns, 250000000);
 }
 
-static void a_bound_is_taken_and_what_is_beyond_is_refused(void **state)
+CASE("a bound is taken, and what is beyond it is refused")
 {
 	static const struct {
 		const char *line, *said;
@@ -121,6 +129,15 @@ static void a_bound_is_taken_and_what_is_beyond_is_refused(void **state)
 		{ "--size 8m", "got \"8m\"" },
 		{ "--size 8MM", "got \"8MM\"" },
 		{ "--size 18446744073709551615G", "got \"1844" },
+		{ "--time 20", "" },
+		{ "--time 0.5s", "" },
+		{ "--time 2m", "" },
+		{ "--time 1h", "" },
+		{ "--time 19",
+			"--time takes a time from 20ms to 1h, like 10s or 500ms, and got \"19\"" },
+		{ "--time 2d", "got \"2d\"" },
+		{ "--time s", "got \"s\"" },
+		{ "--time 1.2.3s", "got \"1.2.3s\"" },
 		{ "--list 1,1024", "" },
 		{ "--list 1-256", "" },
 		{ "--list 1-257", "--list takes a list of numbers from 1 to 1024, like 1-4,8" },
@@ -134,7 +151,6 @@ static void a_bound_is_taken_and_what_is_beyond_is_refused(void **state)
 	struct values values;
 	char said[4096];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(
 			parse(cases[i].line, &values, said), *cases[i].said ? EXIT_USAGE : -1);
@@ -143,12 +159,11 @@ static void a_bound_is_taken_and_what_is_beyond_is_refused(void **state)
 	}
 }
 
-static void a_long_option_may_be_abbreviated(void **state)
+CASE("a long option may be abbreviated")
 {
 	struct values values;
 	char said[4096];
 
-	(void)state;
 	assert_int_equal(parse("--quic --fi=x --sh 1", &values, said), -1);
 	assert_true(values.quick && values.share == 1);
 	assert_string_equal(values.file, "x");
@@ -156,7 +171,7 @@ static void a_long_option_may_be_abbreviated(void **state)
 	assert_string_equal(said, "try: --qui may be --quick or --quiet. See `try --help`.\n");
 }
 
-static void a_wrong_option_is_named_and_the_nearest_one_is_proposed(void **state)
+CASE("a wrong option is named, and the nearest one is proposed")
 {
 	static const struct {
 		const char *line, *said;
@@ -174,7 +189,6 @@ static void a_wrong_option_is_named_and_the_nearest_one_is_proposed(void **state
 	struct values values;
 	char said[4096];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(parse(cases[i].line, &values, said), EXIT_USAGE);
 		if (!strstr(said, cases[i].said))
@@ -182,7 +196,7 @@ static void a_wrong_option_is_named_and_the_nearest_one_is_proposed(void **state
 	}
 }
 
-static void the_help_has_each_option_with_its_bounds(void **state)
+CASE("the help has each option with its bounds")
 {
 	static const char *const parts[] = {
 		"Usage: try [OPTION...]\n       try begin\nTry it.\n",
@@ -194,14 +208,13 @@ static void the_help_has_each_option_with_its_bounds(void **state)
 	struct values values;
 	char said[4096];
 
-	(void)state;
 	assert_int_equal(parse("-q --help", &values, said), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!strstr(said, parts[i]))
 			fail_msg("%s is not in %s", parts[i], said);
 }
 
-static void only_a_word_that_is_close_is_meant(void **state)
+CASE("only a word that is close is meant")
 {
 	static const struct {
 		const char *word, *meant;
@@ -216,7 +229,6 @@ static void only_a_word_that_is_close_is_meant(void **state)
 		{ "", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct nearest nearest;
 
@@ -229,22 +241,4 @@ static void only_a_word_that_is_close_is_meant(void **state)
 		else
 			assert_string_equal(nearest.name, cases[i].meant);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("every kind of value is taken", every_kind_of_value_is_taken),
-		CASE("a bound is taken, and what is beyond it is refused",
-			a_bound_is_taken_and_what_is_beyond_is_refused),
-		CASE("a long option may be abbreviated", a_long_option_may_be_abbreviated),
-		CASE("a wrong option is named, and the nearest one is proposed",
-			a_wrong_option_is_named_and_the_nearest_one_is_proposed),
-		CASE("the help has each option with its bounds",
-			the_help_has_each_option_with_its_bounds),
-		CASE("only a word that is close is meant", only_a_word_that_is_close_is_meant),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(cases, NULL, NULL);
 }

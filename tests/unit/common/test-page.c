@@ -40,7 +40,7 @@ static struct page_header *new_page(void)
 	memset(page, 0, header.page_bytes);
 	*page = header;
 	for (uint32_t i = 0; i < SOCKETS; i++) {
-		struct page_socket *socket = page_write_sockets(page) + i;
+		struct page_socket *socket = page_sockets(page) + i;
 
 		socket->first_channel = i * CHANNELS;
 		socket->n_channels = CHANNELS;
@@ -50,7 +50,7 @@ static struct page_header *new_page(void)
 
 static struct page_cell *cell_of(struct page_header *page, uint32_t socket)
 {
-	return page_write_cell(page, socket);
+	return page_cell(page, socket);
 }
 
 /* Sweep number @number, in which every word says so. */
@@ -69,20 +69,32 @@ static void publish(struct page_cell *cell, uint64_t number)
 	page_wakeup_wake(&wakeup, INT_MAX);
 }
 
-static void a_page_that_was_laid_out_passes(void **state)
-{
-	struct page_header *page = new_page();
+static struct page_header *page;
 
+static int begin(void **state)
+{
+	page = new_page();
+	return remember_descriptors(state);
+}
+
+static int end(void **state)
+{
+	free(page);
+	return compare_descriptors(state);
+}
+
+#define PAGE_CASE(sentence) CASE_WITHIN(sentence, begin, end)
+
+PAGE_CASE("a page that was laid out passes the check")
+{
 	assert_int_equal(page_check(page, page->page_bytes), 0);
 	assert_int_equal(page->cells_at % PAGE_CACHE_LINE, 0);
 	assert_int_equal(page->cell_stride % PAGE_CACHE_LINE, 0);
-	free(page);
 }
 
 /* A later release adds behind the cells. */
-static void a_page_that_has_grown_passes(void **state)
+PAGE_CASE("a page that has grown passes")
 {
-	struct page_header *page = new_page();
 	uint64_t grown_bytes = page->page_bytes + PAGE_CACHE_LINE;
 
 	page = realloc(page, grown_bytes);
@@ -91,53 +103,43 @@ static void a_page_that_has_grown_passes(void **state)
 	page->page_bytes = grown_bytes;
 	assert_int_equal(page_check(page, grown_bytes), 0);
 	assert_int_equal(page_check(page, grown_bytes - 1), -EBADMSG);
-	free(page);
 }
 
 /* Its other contents do not matter. */
-static void a_page_of_any_version_is_known_as_one(void **state)
+CASE("a page of any version is known as one")
 {
-	struct page_header page = { .magic = PAGE_MAGIC, .version = 77, .n_metrics = UINT32_MAX };
+	struct page_header head = { .magic = PAGE_MAGIC, .version = 77, .n_metrics = UINT32_MAX };
 
-	assert_true(page_is_any(&page, 16));
-	assert_false(page_is_any(&page, 15));
-	page.magic++;
-	assert_false(page_is_any(&page, sizeof page));
+	assert_true(page_is_any(&head, 16));
+	assert_false(page_is_any(&head, 15));
+	head.magic++;
+	assert_false(page_is_any(&head, sizeof head));
 }
 
-static void tables_do_not_overlap(void **state)
+PAGE_CASE("tables do not overlap")
 {
-	struct page_header *page = new_page();
-
 	assert_true(page->metrics_at >= sizeof *page);
 	assert_ptr_equal(page_metrics(page) + METRICS, page_sockets(page));
 	assert_ptr_equal(page_sockets(page) + SOCKETS, page_channels(page));
 	assert_ptr_equal(page_channels(page) + SOCKETS * CHANNELS, page_texts(page));
 	assert_true((const char *)(page_texts(page) + 2) <= (const char *)page_cell(page, 0));
-	free(page);
 }
 
-static void another_version_is_told_apart(void **state)
+PAGE_CASE("another version is told apart")
 {
-	struct page_header *page = new_page();
-
 	page->version++;
 	assert_int_equal(page_check(page, page->page_bytes), -EPROTONOSUPPORT);
-	free(page);
 }
 
-static void a_short_page_or_wrong_magic_is_refused(void **state)
+PAGE_CASE("a short page or a wrong magic is refused")
 {
-	struct page_header *page = new_page();
-
 	assert_int_equal(page_check(page, sizeof *page - 1), -EBADMSG);
 	assert_int_equal(page_check(page, page->page_bytes - 1), -EBADMSG);
 	page->magic ^= 1;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
-	free(page);
 }
 
-static void every_corrupted_count_and_offset_is_refused(void **state)
+CASE("every corrupted count and offset is refused")
 {
 	static const size_t fields[] = {
 		offsetof(struct page_header, n_metrics),
@@ -155,8 +157,7 @@ static void every_corrupted_count_and_offset_is_refused(void **state)
 
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
 		for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
-			struct page_header *page = new_page();
-
+			page = new_page();
 			memcpy((char *)page + fields[f], &values[v], sizeof values[v]);
 			assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
 			free(page);
@@ -164,31 +165,24 @@ static void every_corrupted_count_and_offset_is_refused(void **state)
 	}
 }
 
-static void tables_inside_the_header_or_misaligned_are_refused(void **state)
+PAGE_CASE("tables inside the header or misaligned are refused")
 {
-	struct page_header *page = new_page();
-
 	page->metrics_at = 0;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
 	page->metrics_at = sizeof *page + 4;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
-	free(page);
 }
 
-static void a_cell_too_small_for_its_channels_is_refused(void **state)
+PAGE_CASE("a cell too small for its channels is refused")
 {
-	struct page_header *page = new_page();
-
 	page->cell_stride = sizeof(struct page_cell) - 8;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
-	free(page);
 }
 
-static void wrong_indexes_in_tables_are_refused(void **state)
+PAGE_CASE("wrong indexes in tables are refused")
 {
-	struct page_header *page = new_page();
-	struct page_channel *channel = page_write_channels(page);
-	struct page_socket *socket = page_write_sockets(page);
+	struct page_channel *channel = page_channels(page);
+	struct page_socket *socket = page_sockets(page);
 
 	channel->socket = SOCKETS;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
@@ -200,13 +194,12 @@ static void wrong_indexes_in_tables_are_refused(void **state)
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
 	socket->first_channel = SOCKETS * CHANNELS - 1;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
-	free(page);
 }
 
-static void strings_without_end_are_refused(void **state)
+CASE("strings without an end are refused")
 {
 	for (int which = 0; which < 5; which++) {
-		struct page_header *page = new_page();
+		page = new_page();
 		const struct {
 			const void *text;
 			size_t size_bytes;
@@ -224,9 +217,8 @@ static void strings_without_end_are_refused(void **state)
 	}
 }
 
-static void random_headers_never_lead_outside(void **state)
+PAGE_CASE("random headers never lead outside the page")
 {
-	struct page_header *page = new_page();
 	struct page_header good = *page;
 
 	srandom(1);
@@ -239,12 +231,10 @@ static void random_headers_never_lead_outside(void **state)
 		(void)page_check(page, good.page_bytes); /* ASan watches */
 		*page = good;
 	}
-	free(page);
 }
 
-static void a_copy_has_what_was_published(void **state)
+PAGE_CASE("a copy has what was published")
 {
-	struct page_header *page = new_page();
 	struct page_channel_value channels[CHANNELS];
 	struct page_sweep sweep;
 
@@ -255,12 +245,10 @@ static void a_copy_has_what_was_published(void **state)
 	assert_int_equal(channels[CHANNELS - 1].count, 42);
 	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), 0);
 	assert_int_equal(sweep.number, 0);
-	free(page);
 }
 
-static void a_writer_that_died_is_told_and_taken_over(void **state)
+PAGE_CASE("a writer that died is told, and its cell is taken over")
 {
-	struct page_header *page = new_page();
 	struct page_sweep sweep;
 
 	publish(cell_of(page, 0), 1);
@@ -269,12 +257,10 @@ static void a_writer_that_died_is_told_and_taken_over(void **state)
 	publish(cell_of(page, 0), 2);
 	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), 0);
 	assert_int_equal(sweep.number, 2);
-	free(page);
 }
 
-static void a_wait_for_a_later_sweep_ends_at_its_deadline(void **state)
+PAGE_CASE("a wait for a later sweep ends at its deadline")
 {
-	struct page_header *page = new_page();
 	const struct page_cell *cell = page_cell(page, 0);
 	uint64_t deadline_ns = now_ns() + 5000000;
 
@@ -282,12 +268,10 @@ static void a_wait_for_a_later_sweep_ends_at_its_deadline(void **state)
 	assert_int_equal(page_wait(cell, &wakeup, page_started(cell), deadline_ns), -ETIMEDOUT);
 	assert_true(now_ns() >= deadline_ns);
 	assert_int_equal(page_wait(cell, &wakeup, page_started(cell) - 1, 0), 0);
-	free(page);
 }
 
-static void a_sweep_under_way_is_not_fresh(void **state)
+PAGE_CASE("a sweep under way is not fresh")
 {
-	struct page_header *page = new_page();
 	struct page_cell *cell = cell_of(page, 0);
 	struct page_sweep sweep = { .number = 1 };
 	uint32_t under_way = page_sweep_begin(cell);
@@ -297,12 +281,10 @@ static void a_sweep_under_way_is_not_fresh(void **state)
 	assert_int_equal(page_wait(cell, &wakeup, started, now_ns() + 1000000), -ETIMEDOUT);
 	publish(cell, 2);
 	assert_int_equal(page_wait(cell, &wakeup, started, 0), 0);
-	free(page);
 }
 
-static void sweep_numbers_wrap(void **state)
+PAGE_CASE("sweep numbers wrap")
 {
-	struct page_header *page = new_page();
 	struct page_cell *cell = cell_of(page, 0);
 	uint32_t started;
 
@@ -312,7 +294,6 @@ static void sweep_numbers_wrap(void **state)
 	publish(cell, 1);
 	assert_int_equal(cell->finished, 0);
 	assert_int_equal(page_wait(cell, &wakeup, started, 0), 0);
-	free(page);
 }
 
 static void *publish_later(void *cell)
@@ -322,9 +303,8 @@ static void *publish_later(void *cell)
 	return NULL;
 }
 
-static void a_publishing_thread_wakes_the_waiter(void **state)
+PAGE_CASE("a publishing thread wakes the waiter")
 {
-	struct page_header *page = new_page();
 	const struct page_cell *cell = page_cell(page, 0);
 	uint64_t begin_ns = now_ns();
 	uint32_t started = page_started(cell);
@@ -334,7 +314,6 @@ static void a_publishing_thread_wakes_the_waiter(void **state)
 	assert_int_equal(page_wait(cell, &wakeup, started, begin_ns + 30000000000), 0);
 	assert_true(now_ns() - begin_ns < 20000000000);
 	pthread_join(thread, NULL);
-	free(page);
 }
 
 enum { RACES = 50000 };
@@ -358,9 +337,8 @@ static void *publish_what_is_asked(void *argument)
 	return NULL;
 }
 
-static void no_wake_up_is_lost(void **state)
+PAGE_CASE("no wake-up is lost between looking and sleeping")
 {
-	struct page_header *page = new_page();
 	struct race race = { .cell = cell_of(page, 0) };
 	uint64_t begin_ns = now_ns();
 	pthread_t thread;
@@ -378,7 +356,6 @@ static void no_wake_up_is_lost(void **state)
 		assert_true(now_ns() < begin_ns + 60000000000);
 	}
 	pthread_join(thread, NULL);
-	free(page);
 }
 
 static atomic_bool writer_stops;
@@ -390,9 +367,8 @@ static void *publish_always(void *cell)
 	return NULL;
 }
 
-static void a_copy_is_never_torn(void **state)
+PAGE_CASE("a copy is never torn")
 {
-	struct page_header *page = new_page();
 	struct page_channel_value channels[CHANNELS];
 	struct page_sweep sweep;
 	int n_copies = 0;
@@ -411,41 +387,4 @@ static void a_copy_is_never_torn(void **state)
 	atomic_store(&writer_stops, true);
 	pthread_join(thread, NULL);
 	assert_true(n_copies > 0);
-	free(page);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a page that was laid out passes the check", a_page_that_was_laid_out_passes),
-		CASE("tables do not overlap", tables_do_not_overlap),
-		CASE("a page that has grown passes", a_page_that_has_grown_passes),
-		CASE("a page of any version is known as one",
-			a_page_of_any_version_is_known_as_one),
-		CASE("another version is told apart", another_version_is_told_apart),
-		CASE("a short page or a wrong magic is refused",
-			a_short_page_or_wrong_magic_is_refused),
-		CASE("every corrupted count and offset is refused",
-			every_corrupted_count_and_offset_is_refused),
-		CASE("tables inside the header or misaligned are refused",
-			tables_inside_the_header_or_misaligned_are_refused),
-		CASE("a cell too small for its channels is refused",
-			a_cell_too_small_for_its_channels_is_refused),
-		CASE("wrong indexes in tables are refused", wrong_indexes_in_tables_are_refused),
-		CASE("strings without an end are refused", strings_without_end_are_refused),
-		CASE("random headers never lead outside the page",
-			random_headers_never_lead_outside),
-		CASE("a copy has what was published", a_copy_has_what_was_published),
-		CASE("a writer that died is told, and its cell is taken over",
-			a_writer_that_died_is_told_and_taken_over),
-		CASE("a wait for a later sweep ends at its deadline",
-			a_wait_for_a_later_sweep_ends_at_its_deadline),
-		CASE("a sweep under way is not fresh", a_sweep_under_way_is_not_fresh),
-		CASE("sweep numbers wrap", sweep_numbers_wrap),
-		CASE("a publishing thread wakes the waiter", a_publishing_thread_wakes_the_waiter),
-		CASE("no wake-up is lost between looking and sleeping", no_wake_up_is_lost),
-		CASE("a copy is never torn", a_copy_is_never_torn),
-	};
-
-	return cmocka_run_group_tests_name("page", cases, NULL, NULL);
 }

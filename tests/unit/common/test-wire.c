@@ -20,11 +20,13 @@ static const struct {
 	{ WIRE_RENEW, WIRE_FROM_CLIENT },
 	{ WIRE_TEAM, WIRE_FROM_CLIENT },
 	{ WIRE_CLIENTS, WIRE_FROM_CLIENT },
+	{ WIRE_LAST, WIRE_FROM_CLIENT },
 	{ WIRE_DONE, WIRE_FROM_DAEMON },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON },
 	{ WIRE_RENEWED, WIRE_FROM_DAEMON },
 	{ WIRE_TABLE, WIRE_FROM_DAEMON },
 	{ WIRE_REPORT, WIRE_FROM_DAEMON },
+	{ WIRE_READING, WIRE_FROM_DAEMON },
 	{ WIRE_ERROR, WIRE_FROM_DAEMON },
 };
 
@@ -44,6 +46,13 @@ static void make(enum wire_opcode opcode)
 		message.team.bytes = 65536;
 		strcpy(message.team.name, "slurm.1.0");
 	}
+	if (opcode == WIRE_LAST) {
+		message.team.wish = TEAM_LOOK;
+		message.team.run = 1;
+		strcpy(message.team.name, "slurm.1.0");
+	}
+	if (opcode == WIRE_READING)
+		message.reading.n_sockets = 2;
 	if (opcode == WIRE_TABLE) {
 		message.table.run = 1;
 		message.table.bytes = 65536;
@@ -67,7 +76,7 @@ static void close_pair(void)
 	close(pair[1]);
 }
 
-static void every_message_passes_from_its_sender_only(void **state)
+CASE("every message passes, from its sender only")
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		make(kinds[i].opcode);
@@ -76,7 +85,7 @@ static void every_message_passes_from_its_sender_only(void **state)
 	}
 }
 
-static void every_wrong_size_is_refused(void **state)
+CASE("every wrong size is refused")
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		make(kinds[i].opcode);
@@ -101,9 +110,16 @@ static const struct {
 	{ WIRE_HELLO, FIELD(hello.reserved), 1, -EBADMSG },
 	{ WIRE_OWNER, FIELD(owner.reserved), 1, -EBADMSG },
 	{ WIRE_TEAM, FIELD(team.reserved), 1, -EBADMSG },
-	{ WIRE_TABLE, FIELD(table.reserved), 1, -EBADMSG },
+	{ WIRE_TABLE, FIELD(table.n_others), 1, -EBADMSG }, /* without a name */
+	{ WIRE_TABLE, FIELD(table.other), 1, -EBADMSG },
 	{ WIRE_CLIENTS, FIELD(clients.reserved), 1, -EBADMSG },
 	{ WIRE_INFO, FIELD(info.reserved), 1, -EBADMSG },
+	{ WIRE_LAST, FIELD(team.reserved), 1, -EBADMSG },
+	{ WIRE_LAST, FIELD(team.wish), 0, -EBADMSG },
+	{ WIRE_LAST, FIELD(team.bytes), 1, -EBADMSG },
+	{ WIRE_LAST, FIELD(team.run), 0, -EBADMSG },
+	{ WIRE_LAST, FIELD(team.name), 'x', -EBADMSG }, /* it has no end */
+	{ WIRE_READING, FIELD(reading.n_sockets), 0, -EBADMSG },
 	{ WIRE_HELLO, FIELD(header.reserved), 1, -EBADMSG },
 	{ WIRE_HELLO, FIELD(header.opcode), 77, -EOPNOTSUPP },
 	{ WIRE_ERROR, FIELD(error.error), 0, -EBADMSG },
@@ -122,7 +138,7 @@ static enum wire_sender sender_of(enum wire_opcode opcode)
 	return kinds[i].sender;
 }
 
-static void a_wrong_field_is_refused(void **state)
+CASE("a message with a wrong field is refused: reserved, unknown, empty or without end")
 {
 	for (size_t i = 0; i < ARRAY_SIZE(wrong_fields); i++) {
 		make(wrong_fields[i].opcode);
@@ -141,7 +157,7 @@ static int check_team(const struct wire_team *fields)
 	return check(WIRE_FROM_CLIENT);
 }
 
-static void a_wish_for_a_table_has_its_own_fields_only(void **state)
+CASE("a wish for a table has its own fields only")
 {
 	static const struct wire_team right[] = {
 		{ .wish = TEAM_JOIN, .uid = TEAM_OWN, .run = 3, .bytes = 1, .layout = 7, .name = "a" },
@@ -169,7 +185,7 @@ static void a_wish_for_a_table_has_its_own_fields_only(void **state)
 		assert_int_equal(check_team(&wrong[i]), -EBADMSG);
 }
 
-static void a_name_of_a_team_is_printable_and_ends(void **state)
+CASE("a name of a team is printable, and ends")
 {
 	static const char *const wrong[] = { " ", "a b", "a:b", "a\n", "\x7f", "\xe4", "\x1b[0m" };
 	struct wire_team team = { .uid = TEAM_OWN, .bytes = 1, .name = "!~[]{}/-_.,;%\\" };
@@ -185,7 +201,7 @@ static void a_name_of_a_team_is_printable_and_ends(void **state)
 	assert_int_equal(check_team(&team), 0);
 }
 
-static void a_long_sentence_is_cut(void **state)
+CASE("a long sentence is cut")
 {
 	char sentence[2 * WIRE_TEXT_MAX];
 
@@ -196,7 +212,7 @@ static void a_long_sentence_is_cut(void **state)
 	assert_int_equal(strlen(message.error.text), WIRE_TEXT_MAX - 1);
 }
 
-static void messages_and_descriptors_arrive(void **state)
+CASE("messages and descriptors arrive")
 {
 	int fds[WIRE_FDS_MAX];
 
@@ -215,7 +231,7 @@ static void messages_and_descriptors_arrive(void **state)
 }
 
 /* A descriptor that this process must not have may come with a message. */
-static void a_message_can_be_looked_at_before_its_descriptors_come(void **state)
+CASE("a message can be looked at before its descriptors come")
 {
 	const int fds[] = { STDERR_FILENO };
 	int next;
@@ -246,7 +262,7 @@ static void a_message_can_be_looked_at_before_its_descriptors_come(void **state)
 	assert_int_equal(wire_peek(pair[1], WIRE_FROM_DAEMON, &message), -EBADF);
 }
 
-static void a_peer_that_closed_is_no_error(void **state)
+CASE("a peer that closed is not an error")
 {
 	make_pair();
 	close(pair[0]);
@@ -254,7 +270,7 @@ static void a_peer_that_closed_is_no_error(void **state)
 	close(pair[1]);
 }
 
-static void sending_never_blocks(void **state)
+CASE("sending never blocks")
 {
 	int r = 0;
 
@@ -294,7 +310,7 @@ static void send_raw(int to, const void *bytes, size_t size_bytes, int fd, unsig
 	assert_int_equal(sendmsg(to, &raw, 0), size_bytes);
 }
 
-static void descriptors_of_bad_packets_are_closed(void **state)
+CASE("descriptors of bad packets are closed")
 {
 	static const unsigned counts[] = { 1, 2, 33, 34, 35, 200 };
 
@@ -309,7 +325,7 @@ static void descriptors_of_bad_packets_are_closed(void **state)
 	close_pair();
 }
 
-static void more_descriptors_than_there_is_room_for_are_refused(void **state)
+CASE("more descriptors than there is room for are refused")
 {
 	make_pair();
 	make(WIRE_HELLO);
@@ -320,7 +336,7 @@ static void more_descriptors_than_there_is_room_for_are_refused(void **state)
 	close_pair();
 }
 
-static void a_process_out_of_descriptors_is_told(void **state)
+CASE("a process out of descriptors is told")
 {
 	struct rlimit limit, low;
 
@@ -335,7 +351,7 @@ static void a_process_out_of_descriptors_is_told(void **state)
 	close_pair();
 }
 
-static void an_oversized_packet_is_refused(void **state)
+CASE("an oversized packet is refused")
 {
 	char bytes[WIRE_MESSAGE_MAX + 1] = {};
 
@@ -363,7 +379,7 @@ static size_t make_random(unsigned char bytes[WIRE_MESSAGE_MAX + 64])
 	return size_bytes;
 }
 
-static void random_messages_are_checked_alike_everywhere(void **state)
+CASE("100,000 random messages are checked alike everywhere")
 {
 	unsigned char bytes[WIRE_MESSAGE_MAX + 64];
 	int n_good = 0;
@@ -384,36 +400,4 @@ static void random_messages_are_checked_alike_everywhere(void **state)
 	}
 	assert_in_range(n_good, 1, 99999);
 	close_pair();
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("every message passes, from its sender only",
-			every_message_passes_from_its_sender_only),
-		CASE("every wrong size is refused", every_wrong_size_is_refused),
-		CASE("a message with a wrong field is refused: reserved, unknown, empty or without "
-		     "end",
-			a_wrong_field_is_refused),
-		CASE("a wish for a table has its own fields only",
-			a_wish_for_a_table_has_its_own_fields_only),
-		CASE("a name of a team is printable, and ends",
-			a_name_of_a_team_is_printable_and_ends),
-		CASE("a long sentence is cut", a_long_sentence_is_cut),
-		CASE("messages and descriptors arrive", messages_and_descriptors_arrive),
-		CASE("a message can be looked at before its descriptors come",
-			a_message_can_be_looked_at_before_its_descriptors_come),
-		CASE("a peer that closed is not an error", a_peer_that_closed_is_no_error),
-		CASE("sending never blocks", sending_never_blocks),
-		CASE("descriptors of bad packets are closed",
-			descriptors_of_bad_packets_are_closed),
-		CASE("more descriptors than there is room for are refused",
-			more_descriptors_than_there_is_room_for_are_refused),
-		CASE("a process out of descriptors is told", a_process_out_of_descriptors_is_told),
-		CASE("an oversized packet is refused", an_oversized_packet_is_refused),
-		CASE("100,000 random messages are checked alike everywhere",
-			random_messages_are_checked_alike_everywhere),
-	};
-
-	return cmocka_run_group_tests_name("wire", cases, NULL, NULL);
 }

@@ -42,6 +42,22 @@ static void open_box(struct fake_kernel options, enum box_mode mode)
 	assert_int_equal(fake_open_events(&kernel), 2);
 }
 
+/* An extra box behind a main box in @main, from a kernel that refuses nothing. */
+static void open_behind(enum box_mode main, enum box_mode mode)
+{
+	const struct box main_box = { .mode = main };
+
+	kernel = (struct fake_kernel){};
+	perf = fake_perf(&kernel);
+	box = (struct box){};
+	box_wait_behind(&box, &main_box);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
+	assert_int_equal(box.mode, mode);
+	for (int i = 0; i < kernel.n_events; i++)
+		assert_true(mode == BOX_PINNED || !kernel.events[i].pinned);
+	box_close(&box);
+}
+
 /* --- read after read --- */
 
 enum trouble { NONE, PINNED_FAILS, READ_FAILS, GROUP_SHRINKS, STANDS_STILL, NEVER_RUNS };
@@ -75,7 +91,7 @@ static void play(struct box *read, const struct turn *turn)
 	fake_pass(&kernel, enabled_ns, turn->running_ns);
 	now_ns += SECOND;
 	set_trouble(turn->trouble, true);
-	box_read(read, now_ns);
+	box_read(read, false, now_ns);
 	set_trouble(turn->trouble, false);
 	assert_int_equal(read->error, turn->error);
 	assert_int_equal(read->quality, turn->quality);
@@ -98,8 +114,14 @@ struct script {
 static const struct script scripts[] = {
 	{ "a box counts from the moment it opened", {}, BOX_PINNED,
 		{ { 1000, 7, SECOND, .counts = { 1000, 7 } } } },
-	{ "a group that is too large becomes single events", { .sibling_error = -EINVAL },
-		BOX_SINGLES, { { 0, 5, SECOND, .counts = { 0, 5 } } } },
+	{ "where the driver takes no groups, events are single and pinned",
+		{ .sibling_error = -EINVAL }, BOX_PINNED_SINGLES,
+		{ { 0, 5, SECOND, .counts = { 0, 5 } },
+			{ 0, 5, SECOND, PINNED_FAILS, { 0, 5 }, PAGE_PARTIAL, -EBUSY },
+			{ 0, 9, SECOND, .counts = { 0, 9 } } } },
+	{ "a group that is too large becomes single events",
+		{ .sibling_error = -EINVAL, .pinned_fails = true }, BOX_SINGLES,
+		{ { 0, 5, SECOND, .counts = { 0, 5 } } } },
 	{ "where another user holds the counters a box is flexible", { .pinned_fails = true },
 		BOX_FLEXIBLE, {} },
 	{ "a pinned group that lost its counters is partial until it has them back", {}, BOX_PINNED,
@@ -144,7 +166,7 @@ static void follow_script(void **state)
 
 /* --- opening --- */
 
-static void opens_one_pinned_group(void **state)
+CASE("a box is one pinned group")
 {
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	assert_true(kernel.events[0].pinned);
@@ -154,7 +176,7 @@ static void opens_one_pinned_group(void **state)
 	assert_int_equal(fake_open_events(&kernel), 0);
 }
 
-static void says_why_the_kernel_refused(void **state)
+CASE("a refused box stays closed and knows why")
 {
 	static const int errors[] = { -EACCES, -ENODEV, -EINVAL, -EMFILE, -ENOENT };
 
@@ -165,14 +187,14 @@ static void says_why_the_kernel_refused(void **state)
 		assert_int_equal(box_open(&box, &two_events, &perf), errors[i]);
 		assert_int_equal(box.mode, BOX_CLOSED);
 		assert_int_equal(box.quality, PAGE_PARTIAL);
-		box_read(&box, SECOND);
+		box_read(&box, false, SECOND);
 		assert_int_equal(box.error, errors[i]);
 		assert_int_equal(fake_open_events(&kernel), 0);
 	}
 }
 
 /* As AMD's driver does: it takes a group that can never be on the PMU. */
-static void opens_single_events_where_a_group_never_runs(void **state)
+CASE("a group that never runs becomes single events")
 {
 	open_box((struct fake_kernel){ .pinned_fails = true }, BOX_FLEXIBLE);
 	play_one(
@@ -182,12 +204,12 @@ static void opens_single_events_where_a_group_never_runs(void **state)
 	assert_int_equal(fake_open_events(&kernel), 2);
 	fake_pass(&kernel, SECOND, SECOND);
 	fake_find(&kernel, WRITE)->value = 5;
-	box_read(&box, 2 * SECOND);
+	box_read(&box, false, 2 * SECOND);
 	assert_int_equal(box.error, 0);
 	box_close(&box);
 }
 
-static void leaves_a_group_that_runs_alone(void **state)
+CASE("a group that runs now and then stays one")
 {
 	open_box((struct fake_kernel){ .pinned_fails = true }, BOX_FLEXIBLE);
 	fake_pass(&kernel, SECOND, 1);
@@ -197,7 +219,7 @@ static void leaves_a_group_that_runs_alone(void **state)
 }
 
 /* Its leader ran while it was alone, and since its sibling came the group does not fit. */
-static void opens_single_events_where_only_the_leader_ran(void **state)
+CASE("a group of which only the leader ran becomes single events")
 {
 	open_box(
 		(struct fake_kernel){
@@ -209,7 +231,28 @@ static void opens_single_events_where_only_the_leader_ran(void **state)
 	box_close(&box);
 }
 
-static void is_enabled_again_when_it_lost_its_counters(void **state)
+/* The kernel would give a pinned box its counters first, and the main box none. */
+CASE("an extra box behind a flexible one is flexible")
+{
+	open_behind(BOX_FLEXIBLE, BOX_FLEXIBLE);
+	open_behind(BOX_SINGLES, BOX_FLEXIBLE);
+	open_behind(BOX_CLOSED, BOX_PINNED);
+	open_behind(BOX_PINNED, BOX_PINNED);
+	open_behind(BOX_PINNED_SINGLES, BOX_PINNED);
+	box = (struct box){};
+	box_wait_behind(&box, NULL);
+	assert_false(box.waits);
+}
+
+CASE("pinned single events that lost their counters ask for them one by one")
+{
+	open_box((struct fake_kernel){ .sibling_error = -EINVAL }, BOX_PINNED_SINGLES);
+	play_one(&box, (struct turn){ 0, 0, SECOND, PINNED_FAILS, { 0 }, PAGE_PARTIAL, -EBUSY });
+	assert_int_equal(kernel.n_enabled, 2);
+	box_close(&box);
+}
+
+CASE("a pinned group that lost its counters asks for them at each read")
 {
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 0, 0, SECOND, PINNED_FAILS, { 0 }, PAGE_PARTIAL, -EBUSY });
@@ -217,7 +260,7 @@ static void is_enabled_again_when_it_lost_its_counters(void **state)
 	box_close(&box);
 }
 
-static void notices_that_the_clock_of_a_box_stands_still(void **state)
+CASE("a box's clock that stands still means frozen")
 {
 	kernel = (struct fake_kernel){};
 	perf = fake_perf(&kernel);
@@ -225,18 +268,18 @@ static void notices_that_the_clock_of_a_box_stands_still(void **state)
 	assert_int_equal(box_open(&box, &with_clock, &perf), 0);
 	fake_find(&kernel, CLOCK)->value = 5000;
 	fake_pass(&kernel, SECOND, SECOND);
-	box_read(&box, 1000 * MS);
+	box_read(&box, false, 1000 * MS);
 	assert_int_equal(box.quality, 0);
 	/* Posted every few ms: standing still for less than clock_ms proves nothing. */
 	fake_pass(&kernel, 19 * MS, 19 * MS);
-	box_read(&box, 1019 * MS);
+	box_read(&box, false, 1019 * MS);
 	assert_int_equal(box.quality, 0);
 	fake_pass(&kernel, 1 * MS, 1 * MS);
-	box_read(&box, 1020 * MS);
+	box_read(&box, false, 1020 * MS);
 	assert_int_equal(box.quality, PAGE_FROZEN);
 	fake_find(&kernel, CLOCK)->value = 5001;
 	fake_pass(&kernel, 1 * MS, 1 * MS);
-	box_read(&box, 1021 * MS);
+	box_read(&box, false, 1021 * MS);
 	assert_int_equal(box.quality, 0);
 	box_close(&box);
 }
@@ -261,22 +304,60 @@ static void hand_over(struct turn turn)
 	fake_pass(&kernel, SECOND, turn.running_ns);
 	assert_int_equal(box_adopt(&next, &two_events, &perf, box.fds, now_ns + SECOND), 0);
 	now_ns += SECOND;
-	box_read(&next, now_ns);
+	box_read(&next, false, now_ns);
 	assert_int_equal(next.events[0].count, turn.counts[0]);
 	assert_int_equal(next.quality, turn.quality);
 	box_close(&next);
 	assert_int_equal(fake_open_events(&kernel), 0);
 }
 
-static void goes_on_counting_after_it_was_handed_over(void **state)
+CASE("a box goes on counting after it was handed over")
 {
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 10, 0, SECOND, .counts = { 10 } });
 	hand_over((struct turn){ 30, 0, SECOND, .counts = { 30 } });
 }
 
+CASE("pinned single events go on counting after they were saved and restored")
+{
+	struct box_record record = {};
+	struct box next = {};
+
+	open_box((struct fake_kernel){ .sibling_error = -EINVAL }, BOX_PINNED_SINGLES);
+	play_one(&box, (struct turn){ 10, 1, SECOND, .counts = { 10, 1 } });
+	box_save(&box, &record);
+	box_restore(&next, &record);
+	assert_int_equal(next.mode, BOX_PINNED_SINGLES);
+	fake_pass(&kernel, SECOND, SECOND);
+	assert_int_equal(box_adopt(&next, &two_events, &perf, box.fds, now_ns + SECOND), 0);
+	assert_false(next.reopened);
+	now_ns += SECOND;
+	play_one(&next, (struct turn){ 30, 4, SECOND, .counts = { 30, 4 } });
+	assert_int_equal(fake_open_events(&kernel), 2);
+	box_close(&next);
+	assert_int_equal(fake_open_events(&kernel), 0);
+}
+
+/* Its main box had to be opened anew, and is flexible now. */
+CASE("a pinned extra box is not taken over behind a flexible one")
+{
+	const struct box flexible = { .mode = BOX_FLEXIBLE };
+	struct box next;
+
+	open_box((struct fake_kernel){}, BOX_PINNED);
+	play_one(&box, (struct turn){ 10, 0, SECOND, .counts = { 10 } });
+	fake_pass(&kernel, SECOND, SECOND);
+	next = inherit();
+	box_wait_behind(&next, &flexible);
+	assert_int_equal(box_adopt(&next, &two_events, &perf, box.fds, now_ns + SECOND), -ESTALE);
+	assert_int_equal(fake_open_events(&kernel), 0);
+	assert_int_equal(box_reopen(&next, &two_events, &perf), 0);
+	assert_int_equal(next.mode, BOX_FLEXIBLE);
+	box_close(&next);
+}
+
 /* Half of the time on the PMU, before and after. */
-static void goes_on_estimating_after_it_was_handed_over(void **state)
+CASE("a box goes on estimating after it was handed over")
 {
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 10, 0, HALF, NONE, { 20 }, PAGE_ESTIMATED });
@@ -303,18 +384,18 @@ static void assert_opened_anew(uint64_t passed_ns, bool group_shrinks)
 	box_close(&next);
 }
 
-static void is_opened_anew_if_it_stood_still(void **state)
+CASE("a box that stood still is opened anew")
 {
 	assert_opened_anew(0, false);
 }
 
-static void is_opened_anew_if_its_group_fell_apart(void **state)
+CASE("a box whose group fell apart is opened anew")
 {
 	assert_opened_anew(SECOND, true);
 }
 
 /* There is no value until the box can be opened; then the loss is told. */
-static void says_what_was_lost_once_it_is_open_again(void **state)
+CASE("a box tells its loss once it is open again")
 {
 	struct box next;
 
@@ -324,7 +405,7 @@ static void says_what_was_lost_once_it_is_open_again(void **state)
 	box_close(&box);
 	kernel.open_error = -ENODEV;
 	assert_int_equal(box_reopen(&next, &two_events, &perf), -ENODEV);
-	box_read(&next, 2 * SECOND);
+	box_read(&next, false, 2 * SECOND);
 	assert_int_equal(next.error, -ENODEV);
 	assert_int_equal(next.quality, PAGE_PARTIAL);
 	kernel.open_error = 0;
@@ -335,7 +416,7 @@ static void says_what_was_lost_once_it_is_open_again(void **state)
 }
 
 /* The error of the last read must not be taken for the kernel's refusal to open the box. */
-static void is_handed_over_without_the_error_of_its_last_read(void **state)
+CASE("a box is handed over without the error of its last read")
 {
 	struct box next;
 
@@ -349,11 +430,12 @@ static void is_handed_over_without_the_error_of_its_last_read(void **state)
 }
 
 /* The box is opened anew, and is not on the PMU at first. */
-static void says_what_was_lost_though_it_did_not_run_yet(void **state)
+CASE("a box tells its loss though it did not run yet")
 {
 	struct box next;
 
-	open_box((struct fake_kernel){ .sibling_error = -EINVAL }, BOX_SINGLES);
+	open_box((struct fake_kernel){ .sibling_error = -EINVAL, .pinned_fails = true },
+		BOX_SINGLES);
 	next = inherit();
 	box_close(&box);
 	assert_int_equal(box_reopen(&next, &two_events, &perf), 0);
@@ -362,40 +444,44 @@ static void says_what_was_lost_though_it_did_not_run_yet(void **state)
 	box_close(&next);
 }
 
-static const struct CMUnitTest others[] = {
-	CASE("a box is one pinned group", opens_one_pinned_group),
-	CASE("a refused box stays closed and knows why", says_why_the_kernel_refused),
-	CASE("a group that never runs becomes single events",
-		opens_single_events_where_a_group_never_runs),
-	CASE("a group that runs now and then stays one", leaves_a_group_that_runs_alone),
-	CASE("a group of which only the leader ran becomes single events",
-		opens_single_events_where_only_the_leader_ran),
-	CASE("a pinned group that lost its counters asks for them at each read",
-		is_enabled_again_when_it_lost_its_counters),
-	CASE("a box's clock that stands still means frozen",
-		notices_that_the_clock_of_a_box_stands_still),
-	CASE("a box goes on counting after it was handed over",
-		goes_on_counting_after_it_was_handed_over),
-	CASE("a box goes on estimating after it was handed over",
-		goes_on_estimating_after_it_was_handed_over),
-	CASE("a box that stood still is opened anew", is_opened_anew_if_it_stood_still),
-	CASE("a box whose group fell apart is opened anew", is_opened_anew_if_its_group_fell_apart),
-	CASE("a box tells its loss once it is open again",
-		says_what_was_lost_once_it_is_open_again),
-	CASE("a box is handed over without the error of its last read",
-		is_handed_over_without_the_error_of_its_last_read),
-	CASE("a box tells its loss though it did not run yet",
-		says_what_was_lost_though_it_did_not_run_yet),
-};
+/* The helper zeroes the values of a leader that it cannot read. */
+CASE("a box takes no reading with an error")
+{
+	struct box_reading reading = { 30, SECOND, SECOND, 0 };
+	int64_t other = 4;
+
+	open_box((struct fake_kernel){}, BOX_PINNED);
+	box.reading = &reading;
+	box.other_counts = &other;
+	fake_find(&kernel, READ)->value = 31;
+	fake_find(&kernel, WRITE)->value = 5;
+	fake_pass(&kernel, SECOND, SECOND);
+	assert_true(box_read(&box, true, SECOND));
+	assert_int_equal(box.events[0].count, 30);
+	assert_int_equal(box.events[1].count, 4);
+	for (int64_t error = -4095; error < 0; error++) {
+		other = error;
+		assert_false(box_read(&box, true, SECOND + 1));
+		assert_int_equal(box.events[0].count, 31);
+		assert_int_equal(box.events[1].count, 5);
+		assert_int_equal(box.quality, 0);
+	}
+	other = 5;
+	reading = (struct box_reading){ .error = -EINVAL };
+	assert_false(box_read(&box, true, SECOND + 2));
+	assert_int_equal(box.events[0].count, 31);
+	kernel.read_error = -EIO;
+	assert_false(box_read(&box, true, SECOND + 3));
+	assert_int_equal(box.quality, PAGE_PARTIAL);
+	assert_int_equal(box.error, -EIO);
+	assert_int_equal(box.events[0].count, 31);
+	box_close(&box);
+}
 
 int main(void)
 {
-	enum { SCRIPTS = ARRAY_SIZE(scripts), OTHERS = ARRAY_SIZE(others) };
-	struct CMUnitTest cases[SCRIPTS + OTHERS];
-
-	for (unsigned i = 0; i < SCRIPTS; i++)
-		cases[i] = (struct CMUnitTest){ scripts[i].sentence, follow_script, NULL, NULL,
-			(void *)(uintptr_t)&scripts[i] };
-	memcpy(cases + SCRIPTS, others, sizeof others);
-	return cmocka_run_group_tests_name("box", cases, NULL, NULL);
+	for (unsigned i = 0; i < ARRAY_SIZE(scripts); i++)
+		case_add((struct CMUnitTest){ scripts[i].sentence, follow_script, NULL, NULL,
+			(void *)(uintptr_t)&scripts[i] });
+	return run_cases(NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void assert_refused(struct fixture *f, int error, const char *words)
 	done(f);
 }
 
-static void what_is_committed_is_restored(void **state)
+CASE("the state that the last sweep committed is restored, socket by socket")
 {
 	struct page_sweep sweep = { .number = 9, .values = { { .count = 640 } } };
 	struct box restored[2] = {};
@@ -102,7 +102,7 @@ static void what_is_committed_is_restored(void **state)
 	f.kernel.events[1].value = 10;
 	fake_pass(&f.kernel, SECOND, SECOND);
 	for (unsigned i = 0; i < 2; i++)
-		box_read(&f.boxes[i], SECOND);
+		box_read(&f.boxes[i], false, SECOND);
 	ledger_commit(ledger_book(&f.ledger, 0), &sweep, f.boxes, 2);
 	sweep.number++;
 	ledger_commit(ledger_book(&f.ledger, 0), &sweep, f.boxes, 2);
@@ -118,7 +118,7 @@ static void what_is_committed_is_restored(void **state)
 	done(&f);
 }
 
-static void the_same_counters_are_gone_on_with(void **state)
+CASE("the same counters go on, also on another CPU")
 {
 	struct fixture f;
 
@@ -131,7 +131,7 @@ static void the_same_counters_are_gone_on_with(void **state)
 }
 
 /* A mode that the ledger holds and no box can have becomes BOX_CLOSED. */
-static void an_unknown_mode_is_closed(void **state)
+CASE("an unknown mode is closed")
 {
 	struct page_sweep sweep = { .number = 1 };
 	struct box restored[1] = {};
@@ -146,7 +146,7 @@ static void an_unknown_mode_is_closed(void **state)
 	done(&f);
 }
 
-static void what_was_refused_then_is_remembered(void **state)
+CASE("boxes that the kernel refused are remembered")
 {
 	struct fixture f;
 	struct ledger other;
@@ -160,7 +160,7 @@ static void what_was_refused_then_is_remembered(void **state)
 	done(&f);
 }
 
-static void another_platform_is_refused(void **state)
+CASE("another platform is refused")
 {
 	struct fixture f;
 
@@ -169,7 +169,7 @@ static void another_platform_is_refused(void **state)
 	assert_refused(&f, -ESTALE, "it is about platform icelake-sp, this is power9");
 }
 
-static void other_boxes_are_refused(void **state)
+CASE("other boxes are refused")
 {
 	struct fixture f;
 
@@ -180,7 +180,7 @@ static void other_boxes_are_refused(void **state)
 }
 
 /* As many boxes in all, but on other sockets. */
-static void boxes_that_moved_are_refused(void **state)
+CASE("boxes that moved to another socket are refused")
 {
 	struct fixture f;
 
@@ -190,7 +190,7 @@ static void boxes_that_moved_are_refused(void **state)
 	assert_refused(&f, -ESTALE, "2 sockets with 3 counter boxes");
 }
 
-static void other_events_are_refused(void **state)
+CASE("other events are refused")
 {
 	struct fixture f;
 
@@ -200,7 +200,7 @@ static void other_events_are_refused(void **state)
 }
 
 /* When a site calibrates, bytes of the old and of the new worth must not be added up. */
-static void another_worth_is_refused(void **state)
+CASE("another worth of a count is refused")
 {
 	struct fixture f;
 
@@ -209,11 +209,10 @@ static void another_worth_is_refused(void **state)
 	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 0");
 }
 
-static void fractions_are_remembered(void **state)
+CASE("the fractions that counts are worth are remembered")
 {
 	struct fixture f, g;
 
-	(void)state;
 	make(&f);
 	make(&g);
 	f.plan_boxes[2].uses[0].scale = (struct scale){ 64, 9 };
@@ -233,12 +232,11 @@ static void fractions_are_remembered(void **state)
 }
 
 /* Whatever is behind the books, the books are where releases without fractions look for them. */
-static void fractions_do_not_move_the_books(void **state)
+CASE("fractions do not move the books")
 {
 	struct page_sweep sweep = { .number = 5 };
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	ledger_done(&f.ledger);
 	f.plan_boxes[0].uses[0].scale.d = 9;
@@ -250,7 +248,7 @@ static void fractions_do_not_move_the_books(void **state)
 	done(&f);
 }
 
-static void another_version_is_refused(void **state)
+CASE("another version is refused")
 {
 	struct fixture f;
 
@@ -260,7 +258,7 @@ static void another_version_is_refused(void **state)
 		&f, -EPROTONOSUPPORT, "version 2 of the layout, this uncored knows version 1");
 }
 
-static void one_that_nobody_was_served_from_is_refused(void **state)
+CASE("a ledger from which nobody was served is refused")
 {
 	struct fixture f;
 
@@ -269,7 +267,7 @@ static void one_that_nobody_was_served_from_is_refused(void **state)
 	assert_refused(&f, -EBADMSG, "ended before it served anybody");
 }
 
-static void what_is_no_ledger_is_refused(void **state)
+CASE("a file that is not a ledger is refused")
 {
 	static const size_t sizes[] = { 0, 8, sizeof(struct ledger_header), 65536 };
 	struct fixture f;
@@ -287,7 +285,7 @@ static void what_is_no_ledger_is_refused(void **state)
 }
 
 /* Whatever the header says, the memory that is read must be there. */
-static void one_that_is_cut_off_is_refused(void **state)
+CASE("a ledger that is cut off is refused")
 {
 	struct fixture f;
 	struct ledger ledger;
@@ -298,33 +296,4 @@ static void one_that_is_cut_off_is_refused(void **state)
 		sizeof(struct ledger_header));
 	assert_int_equal(ledger_adopt(&ledger, fd, &f.plan, &f.fault), -EBADMSG);
 	done(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("the state that the last sweep committed is restored, socket by socket",
-			what_is_committed_is_restored),
-		CASE("an unknown mode is closed", an_unknown_mode_is_closed),
-		CASE("the same counters go on, also on another CPU",
-			the_same_counters_are_gone_on_with),
-		CASE("boxes that the kernel refused are remembered",
-			what_was_refused_then_is_remembered),
-		CASE("another platform is refused", another_platform_is_refused),
-		CASE("other boxes are refused", other_boxes_are_refused),
-		CASE("boxes that moved to another socket are refused",
-			boxes_that_moved_are_refused),
-		CASE("other events are refused", other_events_are_refused),
-		CASE("another worth of a count is refused", another_worth_is_refused),
-		CASE("the fractions that counts are worth are remembered",
-			fractions_are_remembered),
-		CASE("fractions do not move the books", fractions_do_not_move_the_books),
-		CASE("another version is refused", another_version_is_refused),
-		CASE("a ledger from which nobody was served is refused",
-			one_that_nobody_was_served_from_is_refused),
-		CASE("a file that is not a ledger is refused", what_is_no_ledger_is_refused),
-		CASE("a ledger that is cut off is refused", one_that_is_cut_off_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("ledger", cases, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static struct platform platform = {
 	.name = "icelake-sp",
 	.n_metrics = 2,
 	.metrics = { { .name = "dram.read", .unit = "bytes" },
-		{ .name = "itom", .unit = "bytes" } },
+		{ .name = "itom", .unit = "bytes", .pmid = 700 } },
 };
 
 static struct plan_socket sockets[2] = {
@@ -46,7 +46,7 @@ static const struct plan plan = { .platform = &platform,
 	.sockets = sockets,
 	.channels = channels };
 
-static void its_tables_say_what_was_planned(void **state)
+CASE("the page's tables say what was planned")
 {
 	struct publication p;
 	struct fault fault;
@@ -55,6 +55,9 @@ static void its_tables_say_what_was_planned(void **state)
 	assert_int_equal(page_check(p.header, p.header->page_bytes), 0);
 	assert_string_equal(p.header->platform, "icelake-sp");
 	assert_string_equal(page_metrics(p.header)[1].name, "itom");
+	assert_string_equal(page_metrics(p.header)[1].unit, "bytes");
+	assert_int_equal(page_metrics(p.header)[0].pmid, 0);
+	assert_int_equal(page_metrics(p.header)[1].pmid, 700);
 	assert_int_equal(page_sockets(p.header)[1].package, 8);
 	assert_int_equal(page_sockets(p.header)[1].first_channel, 1);
 	assert_string_equal(page_channels(p.header)[2].name, "imc1");
@@ -65,7 +68,7 @@ static void its_tables_say_what_was_planned(void **state)
 	publication_done(&p);
 }
 
-static void every_generation_is_another(void **state)
+CASE("no two generations are the same")
 {
 	struct publication a, b;
 	struct fault fault;
@@ -78,7 +81,7 @@ static void every_generation_is_another(void **state)
 	publication_done(&b);
 }
 
-static void what_clients_get_cannot_be_written(void **state)
+CASE("clients cannot write the page that they get")
 {
 	struct publication p;
 	struct fault fault;
@@ -95,7 +98,7 @@ static void what_clients_get_cannot_be_written(void **state)
 	publication_done(&p);
 }
 
-static void it_says_how_long_the_site_may_hold_back_a_ring(void **state)
+CASE("the page says how long the site may hold back a ring")
 {
 	struct publication p;
 	struct fault fault;
@@ -107,7 +110,7 @@ static void it_says_how_long_the_site_may_hold_back_a_ring(void **state)
 	publication_done(&p);
 }
 
-static void more_reasons_than_fit_do_no_harm(void **state)
+CASE("more reasons than fit do no harm")
 {
 	static struct plan_socket many[PAGE_SOCKETS_MAX];
 	static struct platform wide = { .name = "wide", .n_metrics = PAGE_METRICS_MAX };
@@ -148,7 +151,7 @@ static int adopt(const struct publication *p, const struct plan *by, const uint6
 	return r;
 }
 
-static void the_same_page_is_gone_on_with(void **state)
+CASE("the same page goes on, also on other CPUs")
 {
 	struct publication p;
 	struct fault fault;
@@ -165,13 +168,12 @@ static void the_same_page_is_gone_on_with(void **state)
 }
 
 /* A page of 0.1 has no text for a metric that the quantum hides. */
-static void the_reason_for_hidden_metrics_is_found_by_its_text(void **state)
+CASE("the reason for hidden metrics is found by its text")
 {
 	const uint64_t *generation;
 	struct publication p, copy, adopted;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	generation = p.header->generation;
 	assert_int_equal(p.why_hidden, TALLY_TEXT_QUANTUM);
@@ -185,12 +187,12 @@ static void the_reason_for_hidden_metrics_is_found_by_its_text(void **state)
 		assert_int_equal(publication_adopt(&adopted, fd, &plan, &origin, &fault), 0);
 		assert_int_equal(adopted.why_hidden, i ? TALLY_TEXT_MORE : TALLY_TEXT_QUANTUM);
 		publication_done(&adopted);
-		strcpy(page_write_texts(p.header)[TALLY_TEXT_QUANTUM].text, "no such event");
+		strcpy(page_texts(p.header)[TALLY_TEXT_QUANTUM].text, "no such event");
 	}
 	publication_done(&p);
 }
 
-static void another_page_is_refused_and_withdrawn(void **state)
+CASE("another page is refused and withdrawn")
 {
 	const uint64_t other_generation[2] = { 1, 2 };
 	struct publication p;
@@ -207,10 +209,15 @@ static void another_page_is_refused_and_withdrawn(void **state)
 	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -ESTALE);
 	channels[2].bytes = 0;
 	publication_done(&p);
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	platform.metrics[1].pmid = 701;
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -ESTALE);
+	platform.metrics[1].pmid = 700;
+	publication_done(&p);
 }
 
 /* A release withdraws it although it can read only the members that every version of a page has. */
-static void a_page_of_another_version_is_withdrawn(void **state)
+CASE("a page of another version is withdrawn")
 {
 	struct publication p;
 	struct fault fault;
@@ -232,7 +239,7 @@ static void a_page_of_another_version_is_withdrawn(void **state)
 }
 
 /* A page of a later uncored; see page.h. */
-static void a_page_that_has_grown_is_gone_on_with(void **state)
+CASE("a page that has grown goes on")
 {
 	struct publication p, longer;
 	struct page_header header;
@@ -255,27 +262,4 @@ static void a_page_that_has_grown_is_gone_on_with(void **state)
 	assert_true(longer.header->daemon.started_ns > 1);
 	publication_done(&longer);
 	publication_done(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("the page's tables say what was planned", its_tables_say_what_was_planned),
-		CASE("no two generations are the same", every_generation_is_another),
-		CASE("clients cannot write the page that they get",
-			what_clients_get_cannot_be_written),
-		CASE("the page says how long the site may hold back a ring",
-			it_says_how_long_the_site_may_hold_back_a_ring),
-		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
-		CASE("the same page goes on, also on other CPUs", the_same_page_is_gone_on_with),
-		CASE("the reason for hidden metrics is found by its text",
-			the_reason_for_hidden_metrics_is_found_by_its_text),
-		CASE("another page is refused and withdrawn",
-			another_page_is_refused_and_withdrawn),
-		CASE("a page of another version is withdrawn",
-			a_page_of_another_version_is_withdrawn),
-		CASE("a page that has grown goes on", a_page_that_has_grown_is_gone_on_with),
-	};
-
-	return cmocka_run_group_tests_name("publication", cases, NULL, NULL);
 }

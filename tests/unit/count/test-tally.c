@@ -88,11 +88,24 @@ static const struct page_value *sum(struct fixture *f, unsigned metric)
 	return &f->tally.sweep.values[metric];
 }
 
-static void adds_boxes_times_bytes(void **state)
-{
-	struct fixture f;
+static struct fixture f;
 
+static int begin(void **state)
+{
 	set_up(&f);
+	return remember_descriptors(state);
+}
+
+static int end(void **state)
+{
+	tally_done(&f.tally);
+	return compare_descriptors(state);
+}
+
+#define TALLY_CASE(sentence) CASE_WITHIN(sentence, begin, end)
+
+TALLY_CASE("counts are added over boxes and multiplied by bytes")
+{
 	f.boxes[0].events[0].count = 10;
 	f.boxes[1].events[0].count = 5;
 	f.boxes[1].events[1].count = 2;
@@ -102,27 +115,21 @@ static void adds_boxes_times_bytes(void **state)
 	assert_int_equal(f.tally.channels[0].count, 640);
 	assert_int_equal(f.tally.channels[2].count, 320);
 	assert_int_equal(f.tally.channels[3].count, 128);
-	tally_done(&f.tally);
 }
 
-static void absent_metrics_have_no_count_and_a_reason(void **state)
+TALLY_CASE("an absent metric has a reason")
 {
-	struct fixture f;
 	const struct page_value *value;
 
-	set_up(&f);
 	value = sum(&f, ITOM);
 	assert_int_equal(value->quality, PAGE_ABSENT);
 	assert_int_equal(value->why, 7);
-	tally_done(&f.tally);
 }
 
-static void one_unreadable_box_makes_partial(void **state)
+TALLY_CASE("one unreadable box makes a metric partial")
 {
-	struct fixture f;
 	const struct page_value *value;
 
-	set_up(&f);
 	f.boxes[0].events[0].count = 10;
 	f.boxes[1].error = -EIO;
 	f.boxes[1].quality = PAGE_PARTIAL;
@@ -138,15 +145,12 @@ static void one_unreadable_box_makes_partial(void **state)
 	value = sum(&f, DRAM_READ);
 	assert_int_equal(value->quality, 0);
 	assert_int_equal(value->raised[1], 1);
-	tally_done(&f.tally);
 }
 
-static void no_readable_box_makes_absent(void **state)
+TALLY_CASE("no readable box makes a metric absent")
 {
-	struct fixture f;
 	const struct page_value *value;
 
-	set_up(&f);
 	f.boxes[0].events[0].count = 10;
 	sum(&f, DRAM_READ);
 	f.boxes[0].error = f.boxes[1].error = -EIO;
@@ -154,28 +158,21 @@ static void no_readable_box_makes_absent(void **state)
 	value = sum(&f, DRAM_READ);
 	assert_true(value->quality & PAGE_ABSENT);
 	assert_int_equal(value->why, TALLY_TEXT_UNREADABLE);
-	tally_done(&f.tally);
 }
 
-static void a_sum_without_one_of_its_terms_is_absent(void **state)
+TALLY_CASE("a sum without one of its terms is absent")
 {
-	struct fixture f;
-
-	set_up(&f);
 	f.boxes[2].events[0].count = 100;
 	f.boxes[3].events[0].count = 30;
 	assert_int_equal(sum(&f, HBM_READ)->count, 70 * 64);
 	f.boxes[3].error = -EIO;
 	assert_true(sum(&f, HBM_READ)->quality & PAGE_ABSENT);
-	tally_done(&f.tally);
 }
 
-static void a_check_is_counted_in_the_place_of_its_metric(void **state)
+TALLY_CASE("a check is counted in the place of its metric")
 {
-	struct fixture f;
 	const struct page_value *value;
 
-	set_up(&f);
 	f.tally.substituted_by[DRAM_READ] = 1 + DRAM_WRITE;
 	f.boxes[0].events[0].count = 10;
 	f.boxes[0].events[1].count = 3;
@@ -184,15 +181,12 @@ static void a_check_is_counted_in_the_place_of_its_metric(void **state)
 	assert_int_equal(value->count, 3 * 64);
 	assert_int_equal(value->quality, PAGE_FROZEN);
 	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 3 * 64);
-	tally_done(&f.tally);
 }
 
-static void a_difference_never_goes_back(void **state)
+TALLY_CASE("a difference of terms never goes back")
 {
-	struct fixture f;
 	const struct page_value *value;
 
-	set_up(&f);
 	f.boxes[2].events[0].count = 100;
 	f.boxes[3].events[0].count = 30;
 	sum(&f, HBM_READ);
@@ -204,27 +198,20 @@ static void a_difference_never_goes_back(void **state)
 	value = sum(&f, HBM_READ);
 	assert_int_equal(value->count, 75 * 64);
 	assert_int_equal(value->quality, 0);
-	tally_done(&f.tally);
 }
 
-static void a_difference_that_cannot_be_is_absent(void **state)
+TALLY_CASE("an impossible difference is absent")
 {
-	struct fixture f;
 	const struct page_value *value;
 
-	set_up(&f);
 	f.boxes[3].events[0].count = (2 << 20) / 64;
 	value = sum(&f, HBM_READ);
 	assert_true(value->quality & PAGE_ABSENT);
 	assert_int_equal(value->why, TALLY_TEXT_CONTRADICTION);
-	tally_done(&f.tally);
 }
 
-static void a_channel_is_as_good_as_its_box(void **state)
+TALLY_CASE("a channel is as good as its box")
 {
-	struct fixture f;
-
-	set_up(&f);
 	f.tally.quality[DRAM_READ] = PAGE_PARTIAL | PAGE_STANDIN;
 	f.boxes[0].events[0].count = 10;
 	f.boxes[1].error = -EIO;
@@ -232,49 +219,37 @@ static void a_channel_is_as_good_as_its_box(void **state)
 	assert_int_equal(f.tally.channels[0].quality, PAGE_STANDIN);
 	assert_int_equal(f.tally.channels[0].count, 640);
 	assert_int_equal(f.tally.channels[2].quality, PAGE_STANDIN | PAGE_ABSENT);
-	tally_done(&f.tally);
 }
 
-static void static_flags_are_always_there(void **state)
+TALLY_CASE("flags of the platform file are always raised")
 {
-	struct fixture f;
-
-	set_up(&f);
 	f.tally.quality[DRAM_READ] = PAGE_UNCALIBRATED | PAGE_STANDIN;
 	f.boxes[0].quality = PAGE_RESET;
 	assert_int_equal(
 		sum(&f, DRAM_READ)->quality, PAGE_UNCALIBRATED | PAGE_STANDIN | PAGE_RESET);
 	assert_int_equal(f.tally.sweep.values[DRAM_READ].raised[3], 1);
-	tally_done(&f.tally);
 }
 
-static void values_and_channels_in_bytes_are_rounded_down(void **state)
+TALLY_CASE("values and channels in bytes are rounded down to the quantum")
 {
-	struct fixture f;
-
-	set_up(&f);
-	f.tally.quantum = 1000;
+	f.tally.quanta.bytes = 1000;
 	f.boxes[0].events[0].count = 100;
 	f.boxes[1].events[0].count = 10;
 	assert_int_equal(sum(&f, DRAM_READ)->count, 7000);
 	assert_int_equal(f.tally.channels[0].count, 6000);
 	assert_int_equal(f.tally.channels[2].count, 0);
-	tally_done(&f.tally);
 }
 
-static void a_unit_without_a_quantum_is_absent_while_there_is_one(void **state)
+TALLY_CASE("a metric whose unit has no quantum is absent while there is one")
 {
 	enum { WHY = 9 };
 	const struct page_value *value;
-	struct fixture f;
 
-	(void)state;
-	set_up(&f);
 	f.tally.why_hidden = WHY;
 	f.boxes[0].events[1].count = 10;
 	f.boxes[1].events[1].count = 10;
 	assert_int_equal(sum(&f, DRAM_WRITE)->count, 1280);
-	f.tally.quantum = 2;
+	f.tally.quanta.bytes = 2;
 	f.boxes[0].events[1].count = 1000;
 	f.boxes[1].quality = PAGE_RESET;
 	value = sum(&f, DRAM_WRITE);
@@ -287,23 +262,41 @@ static void a_unit_without_a_quantum_is_absent_while_there_is_one(void **state)
 	assert_false(f.tally.sweep.values[DRAM_READ].quality & PAGE_ABSENT);
 	assert_false(f.tally.channels[0].quality & PAGE_ABSENT);
 	/* The totals went on meanwhile. A flag was raised in a sweep that showed no value. */
-	f.tally.quantum = 1;
+	f.tally.quanta.bytes = 1;
 	f.boxes[1].quality = 0;
 	value = sum(&f, DRAM_WRITE);
 	assert_int_equal(value->count, 1010 * 64);
 	assert_int_equal(value->quality, 0);
 	assert_int_equal(value->raised[3], 2);
 	assert_int_equal(f.tally.channels[1].count, 64000);
-	tally_done(&f.tally);
+}
+
+TALLY_CASE("energy is rounded down to a quantum of its own, and absent where only bytes have one")
+{
+	const struct page_value *value;
+
+	f.tally.rounding[DRAM_WRITE] = UNIT_QUANTUM_ENERGY;
+	f.boxes[0].events[1].count = 20;
+	f.tally.quanta.bytes = 1000;
+	value = sum(&f, DRAM_WRITE);
+	assert_int_equal(value->count, 0);
+	assert_true(value->quality & PAGE_ABSENT);
+	assert_true(f.tally.channels[1].quality & PAGE_ABSENT);
+	f.tally.quanta.energy = 500;
+	value = sum(&f, DRAM_WRITE);
+	assert_int_equal(value->count, 1000);
+	assert_false(value->quality & PAGE_ABSENT);
+	assert_int_equal(f.tally.channels[1].count, 1000);
+	/* The quantum of energy says nothing of bytes. */
+	f.tally.quanta.bytes = 1;
+	f.boxes[0].events[0].count = 1;
+	assert_int_equal(sum(&f, DRAM_READ)->count, 64);
+	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 1000);
 }
 
 /* A fraction is applied to the total of an event, so what is lost never reaches 1. */
-static void a_fraction_adds_up_to_no_error(void **state)
+TALLY_CASE("the part that a fraction leaves out never reaches 1")
 {
-	struct fixture f;
-
-	(void)state;
-	set_up(&f);
 	f.plan_boxes[0].uses[0].scale = (struct scale){ 64, 9 };
 	for (uint64_t i = 1; i <= 10000; i++) {
 		uint64_t told;
@@ -317,16 +310,13 @@ static void a_fraction_adds_up_to_no_error(void **state)
 	f.plan_boxes[0].uses[0].scale = (struct scale){ 1953125, 8388608 };
 	f.boxes[0].events[0].count = UINT64_C(1) << 62;
 	assert_int_equal(sum(&f, DRAM_READ)->count, (UINT64_C(1) << 39) * 1953125);
-	tally_done(&f.tally);
 }
 
-static void rounding_adds_up_to_no_error(void **state)
+TALLY_CASE("the part that rounding leaves out never reaches a quantum")
 {
-	struct fixture f;
 	uint64_t bytes = 0;
 
-	set_up(&f);
-	f.tally.quantum = 4096;
+	f.tally.quanta.bytes = 4096;
 	for (unsigned i = 0; i < 10000; i++) {
 		uint64_t told;
 
@@ -336,20 +326,17 @@ static void rounding_adds_up_to_no_error(void **state)
 		assert_true(told <= bytes && bytes - told < 4096);
 		assert_int_equal(f.tally.sweep.values[DRAM_READ].quality, 0);
 	}
-	tally_done(&f.tally);
 }
 
-static void a_quantum_that_changes_makes_nothing_go_back(void **state)
+TALLY_CASE("a quantum that changes makes nothing go back")
 {
 	static const uint32_t quanta[] = { 1, 1 << 20, 1000, 1, 4096 };
-	struct fixture f;
 	uint64_t last = 0, last_of_channel = 0;
 
-	set_up(&f);
 	f.boxes[0].events[0].count = 12345;
 	for (unsigned i = 0; i < sizeof quanta / sizeof *quanta; i++) {
 		f.boxes[0].events[0].count += 1;
-		f.tally.quantum = quanta[i];
+		f.tally.quanta.bytes = quanta[i];
 		assert_true(sum(&f, DRAM_READ)->count >= last);
 		assert_true(f.tally.channels[0].count >= last_of_channel);
 		last = f.tally.sweep.values[DRAM_READ].count;
@@ -357,30 +344,23 @@ static void a_quantum_that_changes_makes_nothing_go_back(void **state)
 	}
 	assert_int_equal(last, 12349 * 64); /* exact in between, and not rounded since */
 	assert_int_equal(last_of_channel, last);
-	tally_done(&f.tally);
 }
 
-static void channels_go_on_from_what_the_page_shows(void **state)
+TALLY_CASE("channels go on from what the page shows")
 {
 	const struct page_channel_value shown[4] = { { .count = 5120 }, {}, { .count = 64 }, {} };
-	struct fixture f;
 
-	set_up(&f);
 	tally_resume(&f.tally, &f.tally.sweep, shown);
-	f.tally.quantum = 4096; /* coarser than the quantum of the process before */
+	f.tally.quanta.bytes = 4096; /* coarser than the quantum of the process before */
 	f.boxes[0].events[0].count = 81;
 	f.boxes[1].events[0].count = 65;
 	sum(&f, DRAM_READ);
 	assert_int_equal(f.tally.channels[0].count, 5120);
 	assert_int_equal(f.tally.channels[2].count, 4096);
-	tally_done(&f.tally);
 }
 
-static void refused_boxes_are_told_in_words(void **state)
+TALLY_CASE("boxes the kernel refused are told in words")
 {
-	struct fixture f;
-
-	set_up(&f);
 	f.boxes[1].error = -ENODEV;
 	f.boxes[3].error = -EACCES;
 	tally_note_refusals(&f.plan, f.boxes);
@@ -390,38 +370,4 @@ static void refused_boxes_are_told_in_words(void **state)
 		"device");
 	assert_int_equal(f.socket.quality[HBM_READ], PAGE_ABSENT);
 	assert_non_null(strstr(f.socket.why[HBM_READ], "Permission denied"));
-	tally_done(&f.tally);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("counts are added over boxes and multiplied by bytes", adds_boxes_times_bytes),
-		CASE("an absent metric has a reason", absent_metrics_have_no_count_and_a_reason),
-		CASE("one unreadable box makes a metric partial", one_unreadable_box_makes_partial),
-		CASE("no readable box makes a metric absent", no_readable_box_makes_absent),
-		CASE("a sum without one of its terms is absent",
-			a_sum_without_one_of_its_terms_is_absent),
-		CASE("a check is counted in the place of its metric",
-			a_check_is_counted_in_the_place_of_its_metric),
-		CASE("a difference of terms never goes back", a_difference_never_goes_back),
-		CASE("an impossible difference is absent", a_difference_that_cannot_be_is_absent),
-		CASE("a channel is as good as its box", a_channel_is_as_good_as_its_box),
-		CASE("flags of the platform file are always raised", static_flags_are_always_there),
-		CASE("values and channels in bytes are rounded down to the quantum",
-			values_and_channels_in_bytes_are_rounded_down),
-		CASE("a metric whose unit has no quantum is absent while there is one",
-			a_unit_without_a_quantum_is_absent_while_there_is_one),
-		CASE("the part that a fraction leaves out never reaches 1",
-			a_fraction_adds_up_to_no_error),
-		CASE("the part that rounding leaves out never reaches a quantum",
-			rounding_adds_up_to_no_error),
-		CASE("a quantum that changes makes nothing go back",
-			a_quantum_that_changes_makes_nothing_go_back),
-		CASE("channels go on from what the page shows",
-			channels_go_on_from_what_the_page_shows),
-		CASE("boxes the kernel refused are told in words", refused_boxes_are_told_in_words),
-	};
-
-	return cmocka_run_group_tests_name("tally", cases, NULL, NULL);
 }

@@ -2,7 +2,13 @@
 /* Estimates for simulated teams, of which the truth is known. */
 #include "tests/unit/estimate/estimate-case.h"
 
-enum { SEEDS = 50, PASSAGES = 2000 };
+/* The arithmetic is the same under a sanitizer and on POWER, but takes ten times as long there. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || defined __powerpc64__
+enum { SEEDS = 5 };
+#else
+enum { SEEDS = 50 };
+#endif
+enum { PASSAGES = 2000 };
 
 /* Five regions whose rates differ by a factor of 15, and on the sockets in different ways. */
 static struct team ordinary_team(uint64_t seed)
@@ -47,7 +53,7 @@ static void assert_errors(const struct estimate_value *value, double rate, doubl
 			errors, rate);
 }
 
-static void steady_rates_come_out_within_five_percent(void **state)
+CASE("steady rates come out within 5 %")
 {
 	struct team team = ordinary_team(1);
 	struct estimate_result result[SOCKETS];
@@ -57,13 +63,11 @@ static void steady_rates_come_out_within_five_percent(void **state)
 	for (uint32_t s = 0; s < SOCKETS; s++) {
 		for (uint32_t i = 0; i < REGIONS; i++)
 			assert_within(result[s].values[i].rate, true_rate(&team, i, s), 0.05);
-		assert_true(fabs(result[s].miss) < 0.001);
 		assert_within(result[s].bytes, team.exact[s], 1e-3);
 		assert_true(result[s].r2 > 0.98 && result[s].r2 <= 1);
 		assert_false(result[s].not_steady);
-		assert_false(result[s].not_additive);
+		assert_true(result[s].is_additive);
 		assert_false(result[s].has_wall);
-		assert_int_equal(result[s].n_groups, 0);
 		assert_int_equal(result[s].values[REGIONS].state, ESTIMATE_NO_DATA);
 		assert_true(isnan(result[s].values[REGIONS].rate));
 	}
@@ -83,7 +87,7 @@ static void cover(const struct team *team, const struct estimate_result *result,
 		double errors = fabs(value->rate - true_rate(team, i, socket)) / value->rate_error;
 
 		if (value->state == ESTIMATE_BOUND)
-			errors = true_rate(team, i, socket) <= value->rate_bound ? 0 : 3;
+			errors = true_rate(team, i, socket) <= 2 * value->rate_error ? 0 : 3;
 		else
 			assert_int_equal(value->state, ESTIMATE_KNOWN);
 		coverage->n++;
@@ -91,7 +95,7 @@ static void cover(const struct team *team, const struct estimate_result *result,
 		coverage->over_4 += !(errors <= 4);
 	}
 	coverage->unsteady += result->not_steady;
-	coverage->crowded += result->not_additive;
+	coverage->crowded += !result->is_additive;
 }
 
 static struct coverage run_seeds(const struct team *like, uint64_t passages)
@@ -119,17 +123,16 @@ static void assert_covered(const struct coverage *coverage)
 	assert_int_equal(coverage->over_4, 0);
 }
 
-static void errors_hold_the_truth(void **state)
+CASE("errors hold the truth")
 {
 	struct team team = ordinary_team(1);
 	struct coverage coverage = run_seeds(&team, PASSAGES);
 
 	assert_covered(&coverage);
 	assert_true(coverage.unsteady <= 2);
-	assert_true(coverage.crowded <= 2);
 }
 
-static void errors_hold_the_truth_of_bursts(void **state)
+CASE("errors hold the truth of bursts")
 {
 	struct team team = ordinary_team(1);
 	struct coverage coverage;
@@ -140,7 +143,7 @@ static void errors_hold_the_truth_of_bursts(void **state)
 }
 
 /* Their time in each region hardly varies from one reading to the next. */
-static void errors_hold_the_truth_of_32_members(void **state)
+CASE("errors hold the truth of 32 members")
 {
 	struct team team = ordinary_team(1);
 	struct coverage coverage;
@@ -151,7 +154,7 @@ static void errors_hold_the_truth_of_32_members(void **state)
 }
 
 /* Its estimate is at 0 in about half of the runs. */
-static void a_small_rate_is_below_its_bound(void **state)
+CASE("a small rate is below its bound")
 {
 	struct estimate_result result[SOCKETS];
 	uint32_t n_bounds = 0, n_held = 0;
@@ -168,9 +171,9 @@ static void a_small_rate_is_below_its_bound(void **state)
 			if (value->state != ESTIMATE_BOUND)
 				continue;
 			assert_true(value->rate == 0);
-			assert_true(value->rate_bound > 0 && value->rate_bound < 5e8);
+			assert_true(2 * value->rate_error > 0 && 2 * value->rate_error < 5e8);
 			n_bounds++;
-			n_held += true_rate(&team, 4, s) <= value->rate_bound;
+			n_held += true_rate(&team, 4, s) <= 2 * value->rate_error;
 		}
 	}
 	assert_true(n_bounds > SEEDS / 3);
@@ -179,7 +182,7 @@ static void a_small_rate_is_below_its_bound(void **state)
 
 /* --- what cannot be told apart --- */
 
-static void a_region_and_its_shadow_are_not_separable(void **state)
+CASE("a region and its shadow are not separable")
 {
 	struct team team = ordinary_team(3);
 	struct estimate_result result[SOCKETS];
@@ -189,20 +192,10 @@ static void a_region_and_its_shadow_are_not_separable(void **state)
 	team.has_shadow = true;
 	simulate(&team, PASSAGES, result);
 	for (uint32_t s = 0; s < SOCKETS; s++) {
-		const struct estimate_group *group = &result[s].groups[0];
-
 		for (uint32_t i = 0; i < REGIONS; i++)
 			assert_int_equal(result[s].values[i].state,
 				i == 1 || i == 2 ? ESTIMATE_NOT_SEPARABLE : ESTIMATE_KNOWN);
 		assert_true(isnan(result[s].values[1].rate));
-		assert_true(result[s].values[1].inflation > 30);
-		assert_int_equal(result[s].n_groups, 1);
-		assert_int_equal(group->n_columns, 2);
-		assert_int_equal(group->columns[0], 1);
-		assert_int_equal(group->columns[1], 2);
-		assert_true(
-			fabs(group->sum.bytes - team.truth[1][s]) <= 4 * group->sum.bytes_error);
-		assert_within(group->sum.bytes, team.truth[1][s], 0.05);
 		assert_errors(&result[s].values[3], true_rate(&team, 3, s), 4);
 	}
 }
@@ -232,33 +225,27 @@ static void fill_repeating(const struct estimate *estimate)
 	}
 }
 
-static void groups_that_have_nothing_in_common_stay_apart(void **state)
+CASE("regions with the same time are not separable")
 {
-	static const uint32_t groups[10] = { 1, 2, 3, 0, 0, 1, 2, 3, 3, 3 };
-	static const double sums[] = { 0, 1 + 6, 2 + 2 * 7, 3 + 8 + 9 + 10 };
+	static const bool repeated[10] = { true, true, true, false, false, true, true, true, true,
+		true };
 	struct estimate estimate = estimate_empty(1, 1);
 	struct estimate_result result;
 
 	fill_repeating(&estimate);
 	assert_int_equal(estimate_solve(&estimate, 0, 0, &result), 0);
-	assert_int_equal(result.n_groups, 3);
 	for (uint32_t i = 0; i < 10; i++) {
 		const struct estimate_value *value = &result.values[i];
 
-		assert_int_equal(value->state == ESTIMATE_NOT_SEPARABLE, groups[i] > 0);
-		if (groups[i])
-			assert_int_equal(value->group, groups[i] - 1);
-		else
+		assert_int_equal(value->state == ESTIMATE_NOT_SEPARABLE, repeated[i]);
+		if (!repeated[i])
 			assert_within(value->rate, (i + 1) * 1e9, 1e-6);
 	}
-	for (uint32_t g = 1; g <= 3; g++)
-		assert_within(result.groups[g - 1].sum.bytes,
-			sums[g] * result.values[g - 1].time_s * 1e9, 1e-6);
 	free(estimate.memory);
 }
 
 /* Each region always has the same share of the time. */
-static void regions_that_never_vary_are_not_separable(void **state)
+CASE("regions that never vary are not separable")
 {
 	struct estimate_share shares[] = { { 0, 300000 }, { 1, 500000 } };
 	struct estimate estimate = estimate_empty(1, 1);
@@ -274,16 +261,25 @@ static void regions_that_never_vary_are_not_separable(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(estimate_add(&estimate, &row), 0);
 	assert_int_equal(estimate_solve(&estimate, 0, 0, &result), 0);
-	assert_int_equal(result.n_groups, 1);
-	assert_int_equal(result.groups[0].n_columns, 3);
-	assert_int_equal(result.groups[0].columns[2], ESTIMATE_OUTSIDE);
-	assert_within(result.groups[0].sum.bytes, 100 * bytes, 1e-6);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(result.values[i].state, ESTIMATE_NOT_SEPARABLE);
+	assert_int_equal(result.values[ESTIMATE_OUTSIDE].state, ESTIMATE_NOT_SEPARABLE);
 	free(estimate.memory);
 }
 
 /* --- background --- */
 
-static void constant_background_is_shared_out_over_time(void **state)
+static void assert_background(const struct estimate_value *value, double rate, double share)
+{
+	const double model_error = value->model_error / value->time_s;
+
+	assert_errors(value, rate + share / 2, 4);
+	assert_in_range(1000 * (model_error / share), 450, 650);
+}
+
+/* Nothing tells whether threads that are outside move it, or others at all times: the estimate is
+ * in the middle, and the error of the model reaches both. */
+CASE("half of a constant background is shared out")
 {
 	struct team team = ordinary_team(5);
 	struct estimate_result result[SOCKETS];
@@ -295,14 +291,13 @@ static void constant_background_is_shared_out_over_time(void **state)
 		double share = team.background[s] / team.n_members;
 
 		for (uint32_t i = 0; i < REGIONS; i++)
-			assert_errors(&result[s].values[i], true_rate(&team, i, s) + share, 4);
+			assert_background(&result[s].values[i], true_rate(&team, i, s), share);
 		assert_errors(&result[s].values[ESTIMATE_OUTSIDE], share, 4);
 		assert_false(result[s].has_wall);
-		assert_false(result[s].not_additive);
 	}
 }
 
-static void the_wall_time_takes_up_background_when_members_join(void **state)
+CASE("the wall time takes up background when members join")
 {
 	struct team team = ordinary_team(6);
 	struct estimate_result result[SOCKETS];
@@ -322,7 +317,7 @@ static void the_wall_time_takes_up_background_when_members_join(void **state)
 
 /* --- where the model is exact, and where it does not hold --- */
 
-static void with_barriers_the_estimate_is_the_exact_value(void **state)
+CASE("with barriers the estimate is the exact value")
 {
 	static const double spreads[] = { 0, 0.3 }, tolerances[] = { 1e-4, 0.01 };
 	struct estimate_result result[SOCKETS];
@@ -341,18 +336,44 @@ static void with_barriers_the_estimate_is_the_exact_value(void **state)
 	}
 }
 
-static void a_saturated_socket_is_not_additive(void **state)
+CASE("a saturated socket is not additive")
 {
 	struct team team = ordinary_team(1);
 	struct coverage coverage;
 
 	team.capacity = 6e9;
 	coverage = run_seeds(&team, 4 * PASSAGES);
-	print_message("# %u of %u\n", coverage.crowded, SEEDS * SOCKETS);
-	assert_true(coverage.crowded >= 0.9 * SEEDS * SOCKETS);
+	assert_int_equal(coverage.crowded, SEEDS * SOCKETS);
 }
 
-static void a_region_that_gets_faster_is_not_steady(void **state)
+/* At capacities from severe to hardly noticed. */
+CASE("no saturated socket is additive, though rates are steady")
+{
+	for (double capacity = 5e9; capacity < 10e9; capacity += 2e9) {
+		struct team team = ordinary_team(1);
+		struct coverage coverage;
+
+		team.spread = 0.02;
+		team.capacity = capacity;
+		coverage = run_seeds(&team, 4 * PASSAGES);
+		assert_int_equal(coverage.crowded, SEEDS * SOCKETS);
+	}
+}
+
+CASE("steady rates are additive")
+{
+	for (uint32_t n_members = 2; n_members <= 32; n_members *= 4) {
+		struct team team = ordinary_team(1);
+		struct coverage coverage;
+
+		team.spread = 0.02;
+		team.n_members = n_members;
+		coverage = run_seeds(&team, 4 * PASSAGES);
+		assert_true(coverage.crowded <= 2);
+	}
+}
+
+CASE("a region that gets faster is not steady")
 {
 	struct team team = ordinary_team(9);
 	struct estimate_result result[SOCKETS];
@@ -367,32 +388,4 @@ static void a_region_that_gets_faster_is_not_steady(void **state)
 		assert_true(result[s].not_steady);
 		assert_true(halves[1] > 1.5 * halves[0]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE("steady rates come out within 5 %", steady_rates_come_out_within_five_percent),
-		CASE("errors hold the truth", errors_hold_the_truth),
-		CASE("errors hold the truth of bursts", errors_hold_the_truth_of_bursts),
-		CASE("errors hold the truth of 32 members", errors_hold_the_truth_of_32_members),
-		CASE("a small rate is below its bound", a_small_rate_is_below_its_bound),
-		CASE("a region and its shadow are not separable, and their sum is known",
-			a_region_and_its_shadow_are_not_separable),
-		CASE("groups that have nothing in common stay apart",
-			groups_that_have_nothing_in_common_stay_apart),
-		CASE("regions that never vary are not separable",
-			regions_that_never_vary_are_not_separable),
-		CASE("constant background is shared out over time",
-			constant_background_is_shared_out_over_time),
-		CASE("the wall time takes up background when members join",
-			the_wall_time_takes_up_background_when_members_join),
-		CASE("with barriers the estimate is the exact value",
-			with_barriers_the_estimate_is_the_exact_value),
-		CASE("a saturated socket is not additive", a_saturated_socket_is_not_additive),
-		CASE("a region that gets faster is not steady",
-			a_region_that_gets_faster_is_not_steady),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

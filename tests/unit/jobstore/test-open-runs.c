@@ -60,7 +60,7 @@ static struct run_head head_of(const char *id)
 
 /* --- what it tells --- */
 
-static void an_open_run_has_its_reading_of_the_begin(void **state)
+CASE("an open run has its reading of the begin")
 {
 	const uint64_t before_ns = clock_now_ns();
 	struct open_runs runs;
@@ -87,7 +87,7 @@ static void an_open_run_has_its_reading_of_the_begin(void **state)
 	scene_end(&scene);
 }
 
-static void a_run_that_has_ended_is_not_open(void **state)
+CASE("a run that has ended is not open")
 {
 	struct open_runs runs;
 	struct scene scene;
@@ -108,7 +108,7 @@ static void a_run_that_has_ended_is_not_open(void **state)
 	scene_end(&scene);
 }
 
-static void a_begin_without_a_reading_has_no_samples(void **state)
+CASE("a begin without a reading has no samples")
 {
 	struct open_runs runs;
 	struct scene scene;
@@ -127,7 +127,7 @@ static void a_begin_without_a_reading_has_no_samples(void **state)
 	scene_end(&scene);
 }
 
-static void where_there_is_no_folder_none_is_made(void **state)
+CASE("where there is no folder none is made")
 {
 	struct open_runs runs;
 	struct scene scene;
@@ -140,7 +140,7 @@ static void where_there_is_no_folder_none_is_made(void **state)
 	scene_end(&scene);
 }
 
-static void of_too_many_runs_those_that_began_first_count(void **state)
+CASE("of too many runs those that began first count")
 {
 	const unsigned n = OPEN_RUNS_MAX + 3;
 	struct open_runs runs;
@@ -166,7 +166,7 @@ static void of_too_many_runs_those_that_began_first_count(void **state)
 }
 
 /* A batch system may have any. */
-static void a_run_has_its_mode_whatever_the_umask(void **state)
+CASE("a run has its mode whatever the umask")
 {
 	const mode_t umask_before = umask(077);
 	struct scene scene;
@@ -201,7 +201,7 @@ static void spoil(const struct scene *scene, const char *name, size_t size_bytes
 	write_file(scene, name, bytes, (size_t)n < size_bytes ? (size_t)n : size_bytes);
 }
 
-static void garbage_is_no_run(void **state)
+CASE("garbage is not a run")
 {
 	static const char noise[6000] = "uncjob1";
 	struct run_head head = head_of("good");
@@ -231,7 +231,7 @@ static void garbage_is_no_run(void **state)
 }
 
 /* The first page holds, and what follows does not. */
-static void a_reading_that_cannot_be_read_back_is_none(void **state)
+CASE("a reading that cannot be read back is none")
 {
 	static const size_t lengths[] = { 4096, 4100, 4096 + sizeof(struct uncore_sample) };
 	struct run_head head = head_of("good");
@@ -254,7 +254,7 @@ static void a_reading_that_cannot_be_read_back_is_none(void **state)
 	scene_end(&scene);
 }
 
-static void locks_hold_up_nobody_that_looks(void **state)
+CASE("locks hold up nobody that looks")
 {
 	struct open_runs runs;
 	struct scene scene;
@@ -305,7 +305,7 @@ static void come_and_go(const struct scene *scene)
 	}
 }
 
-static void runs_may_come_and_go_meanwhile(void **state)
+CASE("runs may come and go meanwhile")
 {
 	unsigned n_with = 0, n_without = 0;
 	struct open_runs runs;
@@ -335,28 +335,4 @@ static void runs_may_come_and_go_meanwhile(void **state)
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	scene_end(&scene);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("an open run has its reading of the begin",
-			an_open_run_has_its_reading_of_the_begin),
-		CASE("a run that has ended is not open", a_run_that_has_ended_is_not_open),
-		CASE("a begin without a reading has no samples",
-			a_begin_without_a_reading_has_no_samples),
-		CASE("where there is no folder none is made",
-			where_there_is_no_folder_none_is_made),
-		CASE("of too many runs those that began first count",
-			of_too_many_runs_those_that_began_first_count),
-		CASE("a run has its mode whatever the umask",
-			a_run_has_its_mode_whatever_the_umask),
-		CASE("garbage is not a run", garbage_is_no_run),
-		CASE("a reading that cannot be read back is none",
-			a_reading_that_cannot_be_read_back_is_none),
-		CASE("locks hold up nobody that looks", locks_hold_up_nobody_that_looks),
-		CASE("runs may come and go meanwhile", runs_may_come_and_go_meanwhile),
-	};
-
-	return cmocka_run_group_tests_name("open-runs", cases, NULL, NULL);
 }

@@ -4,9 +4,10 @@
 
 #include "client/launcher/launch.h"
 #include "common/macro.h"
+#include "common/text.h"
 #include "tests/harness/test.h"
 
-static void the_local_rank_is_the_innermost_launchers(void **state)
+CASE("the local rank is that of the innermost launcher")
 {
 	static const char *const variables[] = { "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID",
 		"PALS_LOCAL_RANKID", "PMI_LOCAL_RANK", "PMIX_LOCAL_RANK", "MPT_LRANK",
@@ -34,7 +35,7 @@ static void expect_expansion(const char *template, const char *expected)
 	assert_string_equal(path, expected);
 }
 
-static void a_file_name_may_have_the_id_of_the_job(void **state)
+CASE("a file name may have the id of the job")
 {
 	static const char *const variables[] = { "JOB_ID", "FLUX_JOB_ID", "COBALT_JOBID",
 		"OAR_JOB_ID", "PJM_JOBID", "LSB_JOBID", "PBS_JOBID", "SLURM_JOB_ID" };
@@ -48,7 +49,28 @@ static void a_file_name_may_have_the_id_of_the_job(void **state)
 		unsetenv(variables[i]);
 }
 
-static void an_id_that_is_no_part_of_a_name_is_left_out(void **state)
+CASE("a label is plain text, as much as there is room for")
+{
+	char long_one[2 * LAUNCH_LABEL_MAX] = "", label[LAUNCH_LABEL_MAX] = "x";
+
+	launch_label(label);
+	assert_string_equal(label, "");
+	setenv("UNCORE_LABEL", "</script> caf\xc3\xa9 \"a\"", 1);
+	launch_label(label);
+	assert_string_equal(label, "</script> caf\xc3\xa9 \"a\"");
+	setenv("UNCORE_LABEL", "a\x1b[2J", 1);
+	launch_label(label);
+	assert_string_equal(label, "a?[2J");
+	for (size_t i = 0; i + 2 < sizeof long_one; i += 2)
+		strcpy(long_one + i, "\xc3\xa9");
+	setenv("UNCORE_LABEL", long_one, 1);
+	launch_label(label);
+	assert_int_equal(strlen(label), LAUNCH_LABEL_MAX - 1);
+	assert_true(text_is_plain(label));
+	unsetenv("UNCORE_LABEL");
+}
+
+CASE("an id that cannot be a part of a name is left out")
 {
 	char longest[2 * LAUNCH_JOB_MAX] = "", job[LAUNCH_JOB_MAX] = "x";
 
@@ -65,18 +87,4 @@ static void an_id_that_is_no_part_of_a_name_is_left_out(void **state)
 	assert_false(launch_job(job));
 	assert_string_equal(job, "");
 	unsetenv("PBS_JOBID");
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("the local rank is that of the innermost launcher",
-			the_local_rank_is_the_innermost_launchers),
-		CASE("a file name may have the id of the job",
-			a_file_name_may_have_the_id_of_the_job),
-		CASE("an id that cannot be a part of a name is left out",
-			an_id_that_is_no_part_of_a_name_is_left_out),
-	};
-
-	return cmocka_run_group_tests_name("launch", cases, NULL, NULL);
 }

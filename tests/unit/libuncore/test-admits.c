@@ -48,7 +48,7 @@ static void link_close(struct link *link)
 	fake_daemon_done(&link->daemon);
 }
 
-static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
+CASE("each user is told what the rules let him read himself")
 {
 	static const struct {
 		const struct rules *rules;
@@ -94,7 +94,7 @@ static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
 	link_close(&link);
 }
 
-static void an_older_uncored_does_not_say(void **state)
+CASE("an older uncored does not say")
 {
 	const struct fake_options options = { .is_0_1 = true };
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -106,7 +106,7 @@ static void an_older_uncored_does_not_say(void **state)
 	link_close(&link);
 }
 
-static void rules_that_cannot_be_had_admit_nobody(void **state)
+CASE("rules that cannot be read admit nobody")
 {
 	struct rules too_many = { .socket.mode = 0666, .n_users = RULES_USERS_MAX + 1 };
 	struct link link;
@@ -121,7 +121,7 @@ static void rules_that_cannot_be_had_admit_nobody(void **state)
 	link_close(&link);
 }
 
-static void what_cannot_be_asked_is_said(void **state)
+CASE("a question that cannot be asked is refused with a sentence")
 {
 	const struct uncore_user no_list = { .uid = ALICE, .n_groups = 1 };
 	struct link link;
@@ -132,19 +132,4 @@ static void what_cannot_be_asked_is_said(void **state)
 	assert_int_equal(uncore_admits(link.handle, &no_list), -EINVAL);
 	assert_non_null(strstr(uncore_error_text(), "not told which user"));
 	link_close(&link);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("each user is told what the rules let him read himself",
-			each_user_is_told_what_the_rules_let_him_read_himself),
-		CASE("an older uncored does not say", an_older_uncored_does_not_say),
-		CASE("rules that cannot be read admit nobody",
-			rules_that_cannot_be_had_admit_nobody),
-		CASE("a question that cannot be asked is refused with a sentence",
-			what_cannot_be_asked_is_said),
-	};
-
-	return cmocka_run_group_tests_name("admits", cases, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void check_reads(const struct uncore *handle)
 	assert_int_equal(channels.canary, CANARY);
 }
 
-static void counts_and_offsets_are_as_they_were_at_the_opening(void **state)
+CASE("counts and offsets are as they were at the opening")
 {
 	static const uint32_t values[] = { 0, 17, 1000, 0x7fffffff, UINT32_MAX };
 	struct link link;
@@ -109,7 +109,7 @@ static void counts_and_offsets_are_as_they_were_at_the_opening(void **state)
 	link_close(&link);
 }
 
-static void tables_are_as_they_were_at_the_opening(void **state)
+CASE("tables are as they were at the opening")
 {
 	struct page_header *page;
 	struct link link;
@@ -123,7 +123,7 @@ static void tables_are_as_they_were_at_the_opening(void **state)
 	link_close(&link);
 }
 
-static void the_cpu_is_the_one_that_is_read_now(void **state)
+CASE("the CPU is read anew each time")
 {
 	struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
@@ -132,8 +132,8 @@ static void the_cpu_is_the_one_that_is_read_now(void **state)
 
 	link_open(&link);
 	page = link.daemon.page;
-	page_write_sockets(page)[1].cpu = 41;
-	page_write_channels(page)[4].cpu = 42;
+	page_sockets(page)[1].cpu = 41;
+	page_channels(page)[4].cpu = 42;
 	assert_int_equal(uncore_describe_socket(link.handle, 1, &socket), 0);
 	assert_int_equal(uncore_describe_channel(link.handle, 4, &channel), 0);
 	assert_int_equal(socket.cpu, 41);
@@ -141,7 +141,7 @@ static void the_cpu_is_the_one_that_is_read_now(void **state)
 	link_close(&link);
 }
 
-static void a_reason_that_no_text_has_is_unknown(void **state)
+CASE("a reason without a text is unknown")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
@@ -175,7 +175,7 @@ static void *change_without_pause(void *userdata)
 	return NULL;
 }
 
-static void a_page_that_changes_while_it_is_copied_is_refused_or_whole(void **state)
+CASE("a page that changes while it is copied is refused or whole")
 {
 	struct fake_daemon daemon;
 	struct changer changer = {};
@@ -203,7 +203,7 @@ static void a_page_that_changes_while_it_is_copied_is_refused_or_whole(void **st
 	fake_daemon_done(&daemon);
 }
 
-static void tables_behind_the_cells_or_without_measure_are_refused(void **state)
+CASE("tables behind the cells, or without measure, are refused")
 {
 	struct fake_daemon daemon;
 	struct page_header *tables, was;
@@ -220,22 +220,4 @@ static void tables_behind_the_cells_or_without_measure_are_refused(void **state)
 	assert_int_equal(page_copy_tables(daemon.page, sizeof was - 1, &tables), -EBADMSG);
 	fake_daemon_stop(&daemon);
 	fake_daemon_done(&daemon);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("counts and offsets are as they were at the opening",
-			counts_and_offsets_are_as_they_were_at_the_opening),
-		CASE("tables are as they were at the opening",
-			tables_are_as_they_were_at_the_opening),
-		CASE("the CPU is read anew each time", the_cpu_is_the_one_that_is_read_now),
-		CASE("a reason without a text is unknown", a_reason_that_no_text_has_is_unknown),
-		CASE("a page that changes while it is copied is refused or whole",
-			a_page_that_changes_while_it_is_copied_is_refused_or_whole),
-		CASE("tables behind the cells, or without measure, are refused",
-			tables_behind_the_cells_or_without_measure_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("changed-page", cases, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static int subtract(struct pair *p)
 	return uncore_delta(&p->from, &p->to, &p->delta);
 }
 
-static void window_and_skew_are_those_of_the_midpoints(void **state)
+CASE("window and skew are reckoned from the midpoints")
 {
 	struct pair p = make_pair();
 
@@ -50,7 +50,7 @@ static void window_and_skew_are_those_of_the_midpoints(void **state)
 	assert_int_equal(p.delta.values[0].quality, 0);
 }
 
-static void the_same_sample_twice_gives_nothing(void **state)
+CASE("the same sample twice gives nothing")
 {
 	struct pair p = make_pair();
 
@@ -60,7 +60,7 @@ static void the_same_sample_twice_gives_nothing(void **state)
 	assert_int_equal(p.delta.values[0].count, 0);
 }
 
-static void flags_of_both_ends_are_kept(void **state)
+CASE("flags of both ends are kept")
 {
 	struct pair p = make_pair();
 
@@ -70,7 +70,7 @@ static void flags_of_both_ends_are_kept(void **state)
 	assert_int_equal(p.delta.values[0].quality, UNCORE_ESTIMATED | UNCORE_UNCALIBRATED);
 }
 
-static void flags_raised_between_the_sweeps_are_kept(void **state)
+CASE("flags raised between the sweeps are kept")
 {
 	struct pair p = make_pair();
 
@@ -82,7 +82,7 @@ static void flags_raised_between_the_sweeps_are_kept(void **state)
 	assert_int_equal(p.delta.values[0].quality, UNCORE_PARTIAL | UNCORE_RESET);
 }
 
-static void absent_at_either_end_is_absent_with_its_reason(void **state)
+CASE("absent at either end is absent, with its reason")
 {
 	struct pair p = make_pair();
 
@@ -98,7 +98,7 @@ static void absent_at_either_end_is_absent_with_its_reason(void **state)
 	assert_int_equal(p.delta.values[1].why, 4);
 }
 
-static void a_count_that_went_back_is_flagged_and_not_huge(void **state)
+CASE("a count that went back is flagged, and not huge")
 {
 	struct pair p = make_pair();
 
@@ -108,7 +108,7 @@ static void a_count_that_went_back_is_flagged_and_not_huge(void **state)
 	assert_int_equal(p.delta.values[0].quality, UNCORE_RESET);
 }
 
-static void a_count_past_half_of_64_bits_is_exact(void **state)
+CASE("a count past half of 64 bits is exact")
 {
 	struct pair p = make_pair();
 
@@ -118,7 +118,7 @@ static void a_count_past_half_of_64_bits_is_exact(void **state)
 	assert_int_equal(p.delta.values[0].count, UINT64_MAX - 1);
 }
 
-static void another_generation_is_stale(void **state)
+CASE("another generation is stale")
 {
 	struct pair p = make_pair();
 
@@ -129,7 +129,7 @@ static void another_generation_is_stale(void **state)
 	assert_int_equal(subtract(&p), -ESTALE);
 }
 
-static void what_cannot_be_subtracted_is_refused(void **state)
+CASE("samples that cannot be subtracted are refused")
 {
 	struct pair p = make_pair();
 
@@ -149,7 +149,7 @@ static void what_cannot_be_subtracted_is_refused(void **state)
 	assert_int_equal(subtract(&p), -EINVAL);
 }
 
-static void wrong_sizes_are_refused_and_nothing_is_touched(void **state)
+CASE("wrong sizes are refused and nothing is touched")
 {
 	struct pair p = make_pair();
 	struct uncore_delta untouched;
@@ -170,7 +170,7 @@ static void wrong_sizes_are_refused_and_nothing_is_touched(void **state)
 	assert_int_equal(uncore_delta(&p.from, &p.to, NULL), -EINVAL);
 }
 
-static void quality_has_words(void **state)
+CASE("quality has words")
 {
 	char words[128];
 
@@ -181,7 +181,7 @@ static void quality_has_words(void **state)
 }
 
 /* A flag of a later uncored: a value with a caveat must not look like a value without. */
-static void a_flag_of_a_later_release_is_unknown(void **state)
+CASE("a flag of a later release is unknown")
 {
 	char words[128];
 
@@ -192,7 +192,7 @@ static void a_flag_of_a_later_release_is_unknown(void **state)
 		words, "estimated,partial,frozen,reset,uncalibrated,standin,absent,unknown");
 }
 
-static void quality_words_never_overrun(void **state)
+CASE("quality words never overrun their buffer")
 {
 	char words[8] = "xxxxxxx";
 
@@ -200,32 +200,4 @@ static void quality_words_never_overrun(void **state)
 	assert_string_equal(words, "est");
 	assert_int_equal(words[4], 'x');
 	assert_int_equal(uncore_quality_words(UNCORE_ESTIMATED, NULL, 0), 9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("window and skew are reckoned from the midpoints",
-			window_and_skew_are_those_of_the_midpoints),
-		CASE("the same sample twice gives nothing", the_same_sample_twice_gives_nothing),
-		CASE("flags of both ends are kept", flags_of_both_ends_are_kept),
-		CASE("flags raised between the sweeps are kept",
-			flags_raised_between_the_sweeps_are_kept),
-		CASE("absent at either end is absent, with its reason",
-			absent_at_either_end_is_absent_with_its_reason),
-		CASE("a count that went back is flagged, and not huge",
-			a_count_that_went_back_is_flagged_and_not_huge),
-		CASE("a count past half of 64 bits is exact",
-			a_count_past_half_of_64_bits_is_exact),
-		CASE("another generation is stale", another_generation_is_stale),
-		CASE("samples that cannot be subtracted are refused",
-			what_cannot_be_subtracted_is_refused),
-		CASE("wrong sizes are refused and nothing is touched",
-			wrong_sizes_are_refused_and_nothing_is_touched),
-		CASE("quality has words", quality_has_words),
-		CASE("a flag of a later release is unknown", a_flag_of_a_later_release_is_unknown),
-		CASE("quality words never overrun their buffer", quality_words_never_overrun),
-	};
-
-	return cmocka_run_group_tests_name("delta", cases, NULL, NULL);
 }

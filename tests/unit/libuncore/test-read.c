@@ -65,7 +65,7 @@ static int try_open(const struct fake_options *options)
 	return r;
 }
 
-static void no_socket_is_enoent(void **state)
+CASE("no socket is ENOENT, with what to do")
 {
 	struct uncore *handle;
 
@@ -75,7 +75,7 @@ static void no_socket_is_enoent(void **state)
 		    "UNCORE_SOCKET. In a container, bind the folder of the node's socket.");
 }
 
-static void the_environment_names_the_socket(void **state)
+CASE("the environment names the socket")
 {
 	struct uncore *handle;
 
@@ -85,7 +85,7 @@ static void the_environment_names_the_socket(void **state)
 	unsetenv("UNCORE_SOCKET");
 }
 
-static void a_path_too_long_is_refused(void **state)
+CASE("a path too long is refused")
 {
 	struct uncore *handle;
 	char path[200];
@@ -96,7 +96,7 @@ static void a_path_too_long_is_refused(void **state)
 	assert_int_equal(uncore_open("/nonexistent", NULL), -EINVAL);
 }
 
-static void a_socket_without_daemon_is_econnrefused(void **state)
+CASE("a socket without daemon is ECONNREFUSED")
 {
 	struct fake_daemon daemon;
 	struct uncore *handle;
@@ -108,7 +108,7 @@ static void a_socket_without_daemon_is_econnrefused(void **state)
 	fake_daemon_done(&daemon);
 }
 
-static void a_closed_socket_is_eacces(void **state)
+CASE("a closed socket is EACCES")
 {
 	struct fake_daemon daemon;
 	struct uncore *handle;
@@ -129,7 +129,25 @@ static void a_closed_socket_is_eacces(void **state)
 	fake_daemon_done(&daemon);
 }
 
-static void refusals_are_passed_on(void **state)
+/* The kernel refuses root for another reason than others, who may not write the file. */
+CASE("a file is not a socket, for any user")
+{
+	struct uncore *handle;
+	bool root = geteuid() == 0;
+	int r;
+
+	assert_true(uncore_open("/etc/passwd", &handle) < 0);
+	expect_text("That is a file or a folder, and not a socket.");
+	if (root)
+		assert_int_equal(seteuid(65534), 0);
+	r = uncore_open("/etc/passwd", &handle);
+	if (root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(r, -EACCES);
+	expect_text("That is a file or a folder, and not a socket.");
+}
+
+CASE("refusals are passed on")
 {
 	static const int errors[] = { -EPROTONOSUPPORT, -EOPNOTSUPP, -EDQUOT, -EACCES };
 
@@ -141,7 +159,7 @@ static void refusals_are_passed_on(void **state)
 	}
 }
 
-static void a_refusal_ahead_of_hello_is_passed_on(void **state)
+CASE("a refusal ahead of HELLO is passed on")
 {
 	assert_int_equal(
 		try_open(&(struct fake_options){ .refuse = -EDQUOT, .refuse_at_once = true }),
@@ -149,14 +167,14 @@ static void a_refusal_ahead_of_hello_is_passed_on(void **state)
 	expect_text("because it was told to.");
 }
 
-static void a_version_later_than_asked_for_is_eprotonosupport(void **state)
+CASE("a version later than asked for is EPROTONOSUPPORT")
 {
 	assert_int_equal(
 		try_open(&(struct fake_options){ .version = WIRE_VERSION + 1 }), -EPROTONOSUPPORT);
 	expect_text("releases that do not go together");
 }
 
-static void a_silent_daemon_is_etimedout(void **state)
+CASE("a silent daemon is ETIMEDOUT")
 {
 	uint64_t begin_ns = clock_now_ns();
 
@@ -165,7 +183,7 @@ static void a_silent_daemon_is_etimedout(void **state)
 	expect_text("did not answer in time");
 }
 
-static void opening_may_be_given_less_time(void **state)
+CASE("opening may be given less time")
 {
 	struct fake_daemon daemon;
 	struct uncore *handle = NULL;
@@ -232,7 +250,7 @@ static void *close_later(void *argument)
 	return NULL;
 }
 
-static void a_full_backlog_is_waited_for_within_the_limit(void **state)
+CASE("a full backlog is waited for, but no longer than the limit")
 {
 	const uint64_t limit_ns = 60000000;
 	uint64_t begin_ns = clock_now_ns();
@@ -255,7 +273,7 @@ static void do_nothing(int number)
 }
 
 /* As under a profiler: signals come faster than the time limit, and restart nothing. */
-static void signals_do_not_prolong_the_wait(void **state)
+CASE("signals do not prolong the wait")
 {
 	struct itimerval often = { .it_interval = { .tv_usec = 5000 },
 		.it_value = { .tv_usec = 5000 } };
@@ -272,7 +290,7 @@ static void signals_do_not_prolong_the_wait(void **state)
 }
 
 /* Two answers, each within a second, but not both. */
-static void a_call_has_one_deadline_however_often_it_waits(void **state)
+CASE("a call has one deadline, however often it waits")
 {
 	struct fake_daemon daemon;
 	char *json = NULL;
@@ -284,20 +302,20 @@ static void a_call_has_one_deadline_however_often_it_waits(void **state)
 	fake_daemon_done(&daemon);
 }
 
-static void a_page_that_is_not_as_told_is_refused(void **state)
+CASE("a page that differs from its announcement is refused")
 {
 	assert_int_equal(try_open(&(struct fake_options){ .extra_page_bytes = 1 << 20 }), -EBADMSG);
 	assert_int_equal(try_open(&(struct fake_options){ .bad_page = true }), -EBADMSG);
 	assert_int_equal(try_open(&(struct fake_options){ .open_ended = true }), -EBADMSG);
 }
 
-static void a_welcome_without_wakeups_is_refused(void **state)
+CASE("a welcome without wake-ups is refused")
 {
 	assert_int_equal(try_open(&(struct fake_options){ .no_wakeups = true }), -EBADMSG);
 	assert_int_equal(try_open(&(struct fake_options){ .short_wakeups = true }), -EBADMSG);
 }
 
-static void out_of_descriptors_is_emfile(void **state)
+CASE("out of descriptors is EMFILE")
 {
 	enum { LIMIT = 100 };
 	struct rlimit limit, low;
@@ -346,7 +364,7 @@ static int open_without_memory(const char *path)
 	return uncore_open(path, &handle) == -ENOMEM ? 0 : 3;
 }
 
-static void out_of_memory_is_enomem(void **state)
+CASE("out of memory is ENOMEM")
 {
 	struct fake_daemon daemon;
 	pid_t pid;
@@ -362,12 +380,12 @@ static void out_of_memory_is_enomem(void **state)
 	fake_daemon_done(&daemon);
 }
 
-static void closing_nothing_is_allowed(void **state)
+CASE("closing nothing is allowed")
 {
 	uncore_close(NULL);
 }
 
-static void closing_ends_the_connection(void **state)
+CASE("closing ends the connection")
 {
 	struct link link;
 
@@ -384,7 +402,7 @@ static void closing_ends_the_connection(void **state)
 
 /* --- describing --- */
 
-static void the_machine_is_described(void **state)
+CASE("the machine is described")
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	struct link link;
@@ -402,13 +420,16 @@ static void the_machine_is_described(void **state)
 	link_close(&link);
 }
 
-static void metrics_are_named(void **state)
+CASE("metrics are named")
 {
 	struct link link;
 
 	link_open(&link);
 	assert_string_equal(uncore_metric_name(link.handle, FAKE_WRITE), "dram.write");
 	assert_string_equal(uncore_metric_unit(link.handle, FAKE_CLOCK), "ns");
+	assert_int_equal(uncore_metric_pmid(link.handle, FAKE_CLOCK), FAKE_PMID);
+	assert_int_equal(uncore_metric_pmid(link.handle, FAKE_WRITE), 0);
+	assert_int_equal(uncore_metric_pmid(link.handle, FAKE_METRICS), 0);
 	assert_null(uncore_metric_name(link.handle, FAKE_METRICS));
 	assert_null(uncore_metric_unit(link.handle, FAKE_METRICS));
 	assert_int_equal(uncore_find_metric(link.handle, "itom"), FAKE_ITOM);
@@ -420,7 +441,7 @@ static void metrics_are_named(void **state)
 	link_close(&link);
 }
 
-static void sockets_are_described(void **state)
+CASE("sockets are described")
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	struct link link;
@@ -440,7 +461,7 @@ static void sockets_are_described(void **state)
 	link_close(&link);
 }
 
-static void channels_are_described(void **state)
+CASE("channels are described")
 {
 	struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 	struct link link;
@@ -461,14 +482,13 @@ static void channels_are_described(void **state)
 	link_close(&link);
 }
 
-static void the_daemon_is_described(void **state)
+CASE("the daemon is described")
 {
 	struct uncore_daemon about = UNCORE_DAEMON_INIT;
 	struct link link;
 
 	link_open(&link);
-	atomic_store(&link.daemon.deaf, true);
-	usleep(50000);
+	fake_daemon_deafen(&link.daemon);
 	for (uint32_t s = 0; s < FAKE_SOCKETS; s++) {
 		fake_daemon_sweep(&link.daemon, s);
 		page_tell_cost(fake_daemon_cell(&link.daemon, s), 100 + s, 10 + s);
@@ -494,7 +514,7 @@ static void the_daemon_is_described(void **state)
 	link_close(&link);
 }
 
-static void the_state_comes_as_json(void **state)
+CASE("the state comes as JSON")
 {
 	struct fake_daemon daemon;
 	char *json = NULL;
@@ -510,7 +530,7 @@ static void the_state_comes_as_json(void **state)
 
 /* --- reading --- */
 
-static void a_fresh_read_begins_after_the_call(void **state)
+CASE("a fresh read begins after the call")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
@@ -533,7 +553,7 @@ static void a_fresh_read_begins_after_the_call(void **state)
 	link_close(&link);
 }
 
-static void a_cached_read_causes_no_sweep(void **state)
+CASE("a cached read causes no sweep")
 {
 	struct uncore_sample fresh = UNCORE_SAMPLE_INIT, cached = UNCORE_SAMPLE_INIT;
 	struct link link;
@@ -548,7 +568,7 @@ static void a_cached_read_causes_no_sweep(void **state)
 	link_close(&link);
 }
 
-static void all_sockets_are_read_side_by_side(void **state)
+CASE("all sockets are read side by side")
 {
 	struct uncore_sample samples[FAKE_SOCKETS] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };
 	struct link link;
@@ -567,7 +587,7 @@ static void all_sockets_are_read_side_by_side(void **state)
 	link_close(&link);
 }
 
-static void channels_are_read(void **state)
+CASE("channels are read")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct uncore_channel_value values[FAKE_CHANNELS];
@@ -585,7 +605,7 @@ static void channels_are_read(void **state)
 	link_close(&link);
 }
 
-static void wrong_arguments_are_refused(void **state)
+CASE("wrong arguments are refused")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
@@ -613,14 +633,13 @@ static void expect_failure(struct uncore *handle, int how, int error)
 	assert_memory_equal(&sample, &untouched, sizeof sample);
 }
 
-static void a_reader_that_does_not_answer_is_etimedout(void **state)
+CASE("a reader that does not answer is ETIMEDOUT")
 {
 	struct link link;
 	uint64_t begin_ns;
 
 	link_open(&link);
-	atomic_store(&link.daemon.deaf, true);
-	usleep(50000); /* until its thread has noticed */
+	fake_daemon_deafen(&link.daemon);
 	fake_daemon_sweep(&link.daemon, 0);
 	uncore_set_timeout(link.handle, 20000000);
 	begin_ns = clock_now_ns();
@@ -642,15 +661,14 @@ static void expect_reason(struct link *link, uint64_t due_ns, const char *reason
 	expect_text(reason);
 }
 
-static void a_reader_that_stands_still_is_told_from_a_spent_budget(void **state)
+CASE("a reader that stands still is told from a spent budget")
 {
 	static const char *const still = "set: its reader got no CPU time, or hangs, or a reading "
 					 "takes longer; look at `systemctl status uncored`.";
 	struct link link;
 
 	link_open(&link);
-	atomic_store(&link.daemon.deaf, true);
-	usleep(50000); /* until its thread has noticed */
+	fake_daemon_deafen(&link.daemon);
 	uncore_set_timeout(link.handle, 20000000);
 	page_wakeup_tell_quantum(&link.daemon.wakeups[0], 1);
 	expect_reason(&link, 0, still);
@@ -662,7 +680,7 @@ static void a_reader_that_stands_still_is_told_from_a_spent_budget(void **state)
 }
 
 /* A default limit grows with the policy of the site, also while the handle is open. */
-static void the_limit_makes_room_for_what_the_site_holds_back(void **state)
+CASE("the default limit makes room for the time that the site holds reads back")
 {
 	const struct fake_options options = { .min_interval_ns = 150000000 };
 	struct fake_daemon daemon;
@@ -671,8 +689,7 @@ static void the_limit_makes_room_for_what_the_site_holds_back(void **state)
 
 	fake_daemon_start(&daemon, &options, 1);
 	assert_int_equal(uncore_open(daemon.path, &handle), 0);
-	atomic_store(&daemon.deaf, true);
-	usleep(50000); /* until its thread has noticed */
+	fake_daemon_deafen(&daemon);
 	begin_ns = clock_now_ns();
 	expect_failure(handle, UNCORE_FRESH, -ETIMEDOUT);
 	assert_true(clock_now_ns() - begin_ns >= 2150000000);
@@ -693,12 +710,11 @@ static void fill_doorbell(struct link *link)
 {
 	uint64_t most = UINT64_MAX - 1;
 
-	atomic_store(&link->daemon.deaf, true);
-	usleep(50000);
+	fake_daemon_deafen(&link->daemon);
 	assert_int_equal(write(link->daemon.doorbells[0], &most, sizeof most), sizeof most);
 }
 
-static void a_full_doorbell_is_renewed(void **state)
+CASE("a full doorbell is renewed")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
@@ -710,7 +726,7 @@ static void a_full_doorbell_is_renewed(void **state)
 	link_close(&link);
 }
 
-static void an_older_uncored_takes_a_full_doorbell_for_rung(void **state)
+CASE("a full doorbell of an older uncored counts as rung")
 {
 	struct link link;
 
@@ -723,14 +739,13 @@ static void an_older_uncored_takes_a_full_doorbell_for_rung(void **state)
 }
 
 /* The daemon has promised a sweep, and makes it without being asked again. */
-static void nobody_rings_while_a_sweep_is_promised(void **state)
+CASE("nobody rings while a sweep is promised")
 {
 	struct link link;
 	uint64_t rings;
 
 	link_open(&link);
-	atomic_store(&link.daemon.deaf, true);
-	usleep(50000);
+	fake_daemon_deafen(&link.daemon);
 	page_wakeup_claim(&link.daemon.wakeups[0], 1);
 	uncore_set_timeout(link.handle, 1000000);
 	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
@@ -753,15 +768,14 @@ static void *answer_when_due(void *argument)
 }
 
 /* The ring is put off twice: for 400 ms, then to a second. The default limit is 500 ms. */
-static void a_read_waits_for_a_ring_that_is_put_off(void **state)
+CASE("a read waits for a ring that is put off")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
 	pthread_t thread;
 
 	link_open(&link);
-	atomic_store(&link.daemon.deaf, true);
-	usleep(50000);
+	fake_daemon_deafen(&link.daemon);
 	page_wakeup_claim(&link.daemon.wakeups[0], clock_now_ns() + 400 * 1000000U);
 	assert_int_equal(pthread_create(&thread, NULL, answer_when_due, &link), 0);
 	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
@@ -777,7 +791,7 @@ static void *stop_soon(void *daemon)
 }
 
 /* A read whose limit is a minute must not wait that long for a daemon that has died. */
-static void a_daemon_that_goes_is_noticed_at_once(void **state)
+CASE("a daemon that goes is noticed at once")
 {
 	struct link link;
 	pthread_t thread;
@@ -785,8 +799,7 @@ static void a_daemon_that_goes_is_noticed_at_once(void **state)
 
 	link_open(&link);
 	uncore_set_timeout(link.handle, 60000000000);
-	atomic_store(&link.daemon.deaf, true);
-	usleep(50000);
+	fake_daemon_deafen(&link.daemon);
 	begin_ns = clock_now_ns();
 	pthread_create(&thread, NULL, stop_soon, &link.daemon);
 	expect_failure(link.handle, UNCORE_FRESH, -ENOTCONN);
@@ -796,7 +809,7 @@ static void a_daemon_that_goes_is_noticed_at_once(void **state)
 	fake_daemon_done(&link.daemon);
 }
 
-static void a_daemon_that_is_gone_is_enotconn(void **state)
+CASE("a daemon that is gone is ENOTCONN")
 {
 	struct link link;
 
@@ -811,7 +824,7 @@ static void a_daemon_that_is_gone_is_enotconn(void **state)
 	fake_daemon_done(&link.daemon);
 }
 
-static void a_page_that_was_withdrawn_is_eacces(void **state)
+CASE("a page that was withdrawn is EACCES")
 {
 	struct link link;
 
@@ -822,13 +835,12 @@ static void a_page_that_was_withdrawn_is_eacces(void **state)
 	link_close(&link);
 }
 
-static void a_daemon_that_died_while_it_wrote_is_eagain(void **state)
+CASE("a daemon that died while it wrote is EAGAIN")
 {
 	struct link link;
 
 	link_open(&link);
-	atomic_store(&link.daemon.deaf, true);
-	usleep(50000);
+	fake_daemon_deafen(&link.daemon);
 	fake_daemon_sweep(&link.daemon, 0);
 	fake_daemon_cell(&link.daemon, 0)->lock |= 1;
 	expect_failure(link.handle, UNCORE_CACHED, -EAGAIN);
@@ -849,7 +861,7 @@ static void *read_many(void *userdata)
 	return (void *)n_wrong;
 }
 
-static void threads_share_a_handle(void **state)
+CASE("threads share a handle")
 {
 	pthread_t threads[4];
 	struct link link;
@@ -883,7 +895,7 @@ static int count_answers_in_child(struct uncore *handle)
 	return n;
 }
 
-static void a_forked_childs_handle_says_so(void **state)
+CASE("a forked child's handle says so")
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
@@ -911,7 +923,7 @@ static void *fail_in_thread(void *userdata)
 		       : (void *)1;
 }
 
-static void sentences_belong_to_a_thread(void **state)
+CASE("sentences belong to a thread")
 {
 	struct uncore *handle;
 	pthread_t thread;
@@ -922,70 +934,4 @@ static void sentences_belong_to_a_thread(void **state)
 	pthread_join(thread, &failed);
 	assert_null(failed);
 	expect_text("/nonexistent/main");
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("no socket is ENOENT, with what to do", no_socket_is_enoent),
-		CASE("the environment names the socket", the_environment_names_the_socket),
-		CASE("a path too long is refused", a_path_too_long_is_refused),
-		CASE("a socket without daemon is ECONNREFUSED",
-			a_socket_without_daemon_is_econnrefused),
-		CASE("a closed socket is EACCES", a_closed_socket_is_eacces),
-		CASE("refusals are passed on", refusals_are_passed_on),
-		CASE("a refusal ahead of HELLO is passed on",
-			a_refusal_ahead_of_hello_is_passed_on),
-		CASE("a version later than asked for is EPROTONOSUPPORT",
-			a_version_later_than_asked_for_is_eprotonosupport),
-		CASE("a silent daemon is ETIMEDOUT", a_silent_daemon_is_etimedout),
-		CASE("a full backlog is waited for, but no longer than the limit",
-			a_full_backlog_is_waited_for_within_the_limit),
-		CASE("opening may be given less time", opening_may_be_given_less_time),
-		CASE("signals do not prolong the wait", signals_do_not_prolong_the_wait),
-		CASE("a call has one deadline, however often it waits",
-			a_call_has_one_deadline_however_often_it_waits),
-		CASE("a page that differs from its announcement is refused",
-			a_page_that_is_not_as_told_is_refused),
-		CASE("a welcome without wake-ups is refused", a_welcome_without_wakeups_is_refused),
-		CASE("out of descriptors is EMFILE", out_of_descriptors_is_emfile),
-		CASE("out of memory is ENOMEM", out_of_memory_is_enomem),
-		CASE("closing nothing is allowed", closing_nothing_is_allowed),
-		CASE("closing ends the connection", closing_ends_the_connection),
-		CASE("the machine is described", the_machine_is_described),
-		CASE("metrics are named", metrics_are_named),
-		CASE("sockets are described", sockets_are_described),
-		CASE("channels are described", channels_are_described),
-		CASE("the daemon is described", the_daemon_is_described),
-		CASE("the state comes as JSON", the_state_comes_as_json),
-		CASE("a fresh read begins after the call", a_fresh_read_begins_after_the_call),
-		CASE("a cached read causes no sweep", a_cached_read_causes_no_sweep),
-		CASE("all sockets are read side by side", all_sockets_are_read_side_by_side),
-		CASE("channels are read", channels_are_read),
-		CASE("wrong arguments are refused", wrong_arguments_are_refused),
-		CASE("the default limit makes room for the time that the site holds reads back",
-			the_limit_makes_room_for_what_the_site_holds_back),
-		CASE("a reader that does not answer is ETIMEDOUT",
-			a_reader_that_does_not_answer_is_etimedout),
-		CASE("a reader that stands still is told from a spent budget",
-			a_reader_that_stands_still_is_told_from_a_spent_budget),
-		CASE("a full doorbell is renewed", a_full_doorbell_is_renewed),
-		CASE("a full doorbell of an older uncored counts as rung",
-			an_older_uncored_takes_a_full_doorbell_for_rung),
-		CASE("nobody rings while a sweep is promised",
-			nobody_rings_while_a_sweep_is_promised),
-		CASE("a read waits for a ring that is put off",
-			a_read_waits_for_a_ring_that_is_put_off),
-		CASE("a daemon that goes is noticed at once",
-			a_daemon_that_goes_is_noticed_at_once),
-		CASE("a daemon that is gone is ENOTCONN", a_daemon_that_is_gone_is_enotconn),
-		CASE("a page that was withdrawn is EACCES", a_page_that_was_withdrawn_is_eacces),
-		CASE("a daemon that died while it wrote is EAGAIN",
-			a_daemon_that_died_while_it_wrote_is_eagain),
-		CASE("threads share a handle", threads_share_a_handle),
-		CASE("a forked child's handle says so", a_forked_childs_handle_says_so),
-		CASE("sentences belong to a thread", sentences_belong_to_a_thread),
-	};
-
-	return cmocka_run_group_tests_name("read", cases, NULL, NULL);
 }

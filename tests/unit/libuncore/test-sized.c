@@ -31,7 +31,7 @@ static const struct sized sized_grown = { .name = "grown",
 
 static const struct grown ours = { .number = 7, .news = 8 };
 
-static void an_older_programs_struct_is_filled_as_far_as_it_goes(void **state)
+CASE("an older program's struct is filled as far as it goes")
 {
 	struct {
 		struct first first;
@@ -48,7 +48,7 @@ static void an_older_programs_struct_is_filled_as_far_as_it_goes(void **state)
 		assert_int_equal(theirs.behind[i], UNTOUCHED);
 }
 
-static void a_struct_of_this_release_is_filled_whole(void **state)
+CASE("a struct of this release is filled whole")
 {
 	struct grown theirs = { .size = sizeof theirs };
 
@@ -59,7 +59,7 @@ static void a_struct_of_this_release_is_filled_whole(void **state)
 	assert_int_equal(theirs.news, 8);
 }
 
-static void what_only_a_newer_programs_struct_has_is_zero(void **state)
+CASE("members that only a newer program's struct has are zero")
 {
 	struct {
 		struct grown grown;
@@ -79,7 +79,7 @@ static void what_only_a_newer_programs_struct_has_is_zero(void **state)
 	}
 }
 
-static void a_size_that_was_never_set_is_refused(void **state)
+CASE("a size that was never set is refused")
 {
 	static const uint32_t sizes[] = { 0, 4, sizeof(struct first) - 1, sizeof(struct grown) + 1,
 		sizeof(struct grown) + 4, SIZED_BYTES_MAX + 8, UINT32_MAX };
@@ -97,7 +97,7 @@ static void a_size_that_was_never_set_is_refused(void **state)
 
 /* --- structs of uncore.h, in a library that is older than the program --- */
 
-static void the_first_releases_sizes_are_the_least(void **state)
+CASE("the first release's sizes are the least")
 {
 	assert_int_equal(sized_sample.least_bytes, 56 + 16 * 48);
 	assert_int_equal(sized_delta.least_bytes, 32 + 16 * 16);
@@ -201,7 +201,7 @@ static void expect_refusal(const struct uncore *handle, const struct call *call)
 	assert_non_null(strstr(uncore_error_text(), call->kind->init));
 }
 
-static void every_struct_may_be_larger_and_none_smaller_than_at_first(void **state)
+CASE("every struct may be larger, and none smaller than at first")
 {
 	struct fake_daemon daemon;
 	struct uncore *handle;
@@ -223,7 +223,7 @@ struct newer_sample {
 	uint64_t newer;
 };
 
-static void elements_are_as_far_apart_as_their_size(void **state)
+CASE("elements are as far apart as their .size says")
 {
 	struct newer_sample samples[FAKE_SOCKETS + 1];
 	struct uncore_sample *first = &samples[0].sample;
@@ -258,25 +258,4 @@ static void elements_are_as_far_apart_as_their_size(void **state)
 	uncore_close(handle);
 	fake_daemon_stop(&daemon);
 	fake_daemon_done(&daemon);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("an older program's struct is filled as far as it goes",
-			an_older_programs_struct_is_filled_as_far_as_it_goes),
-		CASE("a struct of this release is filled whole",
-			a_struct_of_this_release_is_filled_whole),
-		CASE("members that only a newer program's struct has are zero",
-			what_only_a_newer_programs_struct_has_is_zero),
-		CASE("a size that was never set is refused", a_size_that_was_never_set_is_refused),
-		CASE("the first release's sizes are the least",
-			the_first_releases_sizes_are_the_least),
-		CASE("every struct may be larger, and none smaller than at first",
-			every_struct_may_be_larger_and_none_smaller_than_at_first),
-		CASE("elements are as far apart as their .size says",
-			elements_are_as_far_apart_as_their_size),
-	};
-
-	return cmocka_run_group_tests_name("sized", cases, NULL, NULL);
 }

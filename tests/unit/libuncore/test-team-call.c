@@ -96,6 +96,8 @@ static void begin(struct impostor *impostor, int fd)
 	impostor->answer.table.bytes = BYTES;
 	impostor->answer.table.made_ns = 5;
 	strcpy(impostor->answer.table.name, "job");
+	impostor->answer.table.n_others = 2;
+	strcpy(impostor->answer.table.other, "beside");
 	assert_int_equal(pthread_create(&impostor->thread, NULL, serve, impostor), 0);
 }
 
@@ -127,7 +129,7 @@ static int sealed(off_t size_bytes)
 static const struct team_wish wish = { .name = "job", .layout = 7, .after_run = 2, .bytes = BYTES };
 static const struct team_choice choice = { .uid = TEAM_OWN, .name = "job" };
 
-static void a_table_is_joined_after_a_hello(void **state)
+CASE("a table is joined after a HELLO")
 {
 	struct impostor impostor;
 	struct team_table table;
@@ -149,13 +151,15 @@ static void a_table_is_joined_after_a_hello(void **state)
 	assert_int_equal(table.bytes, BYTES);
 	assert_int_equal(table.made_ns, 5);
 	assert_string_equal(table.name, "job");
+	assert_int_equal(table.n_others, 2);
+	assert_string_equal(table.other, "beside");
 	assert_int_equal(fstat(table.fd, &status), 0);
 	assert_int_equal(status.st_size, BYTES);
 	assert_true(fcntl(table.fd, F_GETFD) & FD_CLOEXEC);
 	team_table_done(&table);
 }
 
-static void to_look_and_to_forget_take_no_hello(void **state)
+CASE("to look and to forget take no HELLO")
 {
 	struct impostor impostor;
 	struct team_table table;
@@ -177,7 +181,7 @@ static void to_look_and_to_forget_take_no_hello(void **state)
 }
 
 /* Two of its descriptors would be one too many: see fcntl(2). */
-static void of_a_table_that_is_there_no_second_descriptor_comes(void **state)
+CASE("of a table that is there, no second descriptor comes")
 {
 	struct team_table own = {
 		.run = 3, .layout = 7, .uid = 1000, .bytes = BYTES, .made_ns = 5, .name = "job"
@@ -191,6 +195,8 @@ static void of_a_table_that_is_there_no_second_descriptor_comes(void **state)
 		own.made_ns += (uint64_t)i; /* the second time it is another table */
 		assert_int_equal(team_look(impostor.path, &choice, &own, &table), 0);
 		assert_int_equal(table.fd == own.fd, i == 0);
+		assert_int_equal(table.n_others, 2);
+		assert_string_equal(table.other, "beside");
 		if (i == 1)
 			team_table_done(&table);
 		end(&impostor);
@@ -198,7 +204,7 @@ static void of_a_table_that_is_there_no_second_descriptor_comes(void **state)
 }
 
 /* Memory that could shrink would kill the program that has it mapped. */
-static void what_is_no_sealed_memory_of_the_size_told_is_refused(void **state)
+CASE("what is not sealed memory of the stated size is refused")
 {
 	const int fds[] = {
 		-1,
@@ -221,7 +227,7 @@ static void what_is_no_sealed_memory_of_the_size_told_is_refused(void **state)
 	}
 }
 
-static void a_table_that_can_only_be_read_is_refused(void **state)
+CASE("a table that can only be read is refused")
 {
 	int fd = sealed(BYTES);
 	struct impostor impostor;
@@ -235,7 +241,7 @@ static void a_table_that_can_only_be_read_is_refused(void **state)
 	close(fd);
 }
 
-static void the_reason_is_said(void **state)
+CASE("the reason is said")
 {
 	static const struct {
 		int error, is;
@@ -258,7 +264,7 @@ static void the_reason_is_said(void **state)
 	}
 }
 
-static void another_answer_is_refused(void **state)
+CASE("another answer is refused")
 {
 	struct impostor impostor;
 	struct team_table table;
@@ -270,7 +276,7 @@ static void another_answer_is_refused(void **state)
 }
 
 /* As where uncored is killed, and the service manager starts the next one. */
-static void a_join_that_was_cut_off_is_tried_again(void **state)
+CASE("a join that was cut off is tried again")
 {
 	struct impostor impostor;
 	struct team_table table;
@@ -290,24 +296,4 @@ static void a_join_that_was_cut_off_is_tried_again(void **state)
 	end(&impostor);
 	team_table_done(&table);
 	n_cut = 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a table is joined after a HELLO", a_table_is_joined_after_a_hello),
-		CASE("to look and to forget take no HELLO", to_look_and_to_forget_take_no_hello),
-		CASE("of a table that is there, no second descriptor comes",
-			of_a_table_that_is_there_no_second_descriptor_comes),
-		CASE("what is not sealed memory of the stated size is refused",
-			what_is_no_sealed_memory_of_the_size_told_is_refused),
-		CASE("a table that can only be read is refused",
-			a_table_that_can_only_be_read_is_refused),
-		CASE("the reason is said", the_reason_is_said),
-		CASE("another answer is refused", another_answer_is_refused),
-		CASE("a join that was cut off is tried again",
-			a_join_that_was_cut_off_is_tried_again),
-	};
-
-	return cmocka_run_group_tests_name("team-call", cases, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void read_cpuinfo(const char *cpuinfo, struct machine *ret)
 	tree_free(&tree);
 }
 
-static void reads_x86(void **state)
+CASE("The first x86 processor is read, and model is not model name")
 {
 	struct machine machine;
 	char text[256];
@@ -79,7 +79,7 @@ static void reads_x86(void **state)
 	assert_string_equal(text, "proc/cpuinfo names no CPU");
 }
 
-static void reads_others(void **state)
+CASE("The other keys of POWER and Arm are read")
 {
 	struct machine machine;
 	char text[256];
@@ -92,7 +92,7 @@ static void reads_others(void **state)
 	assert_string_equal(text, "implementer 0x41, part 0xd4f");
 }
 
-static void needs_cpuinfo(void **state)
+CASE("Without proc/cpuinfo there is an error")
 {
 	_cleanup_close_ int root = open("/proc/self/fd", O_DIRECTORY | O_CLOEXEC);
 	struct machine machine;
@@ -102,7 +102,7 @@ static void needs_cpuinfo(void **state)
 	assert_string_equal(fault.text, "Cannot open proc/cpuinfo: No such file or directory.");
 }
 
-static void sees_nodes_without_cpus(void **state)
+CASE("NUMA nodes without CPUs are seen, with their memory")
 {
 	static const struct {
 		const char *memory, *cpu, *accelerators, *expected;
@@ -135,7 +135,29 @@ static void sees_nodes_without_cpus(void **state)
 	tree_free(&tree);
 }
 
-static void matches_lists(void **state)
+CASE("The NUMA nodes of a socket are counted")
+{
+#define CPUS(node)   "sys/devices/system/node/node" node "/cpulist"
+#define PACKAGE(cpu) "sys/devices/system/cpu/cpu" cpu "/topology/physical_package_id"
+	static const char *const files[][2] = { { CPUS("0"), "4-7\n" }, { CPUS("1"), "8-9\n" },
+		{ CPUS("3"), "12\n" }, { PACKAGE("4"), "36\n" }, { PACKAGE("8"), "36\n" },
+		{ PACKAGE("12"), "72\n" } };
+	struct machine_pattern pattern = { .nodes_per_socket = "2" };
+	struct tree tree = tree_new();
+	struct machine machine;
+
+	tree_write(&tree, "proc/cpuinfo", x86);
+	read_machine(&tree, &machine);
+	assert_false(machine_matches(&machine, &pattern)); /* no node at all counts as one */
+	write_nodes(&tree, "0-5\n", "0-1,3\n", "\n");
+	for (unsigned i = 0; i < ARRAY_SIZE(files); i++)
+		tree_write(&tree, files[i][0], files[i][1]);
+	read_machine(&tree, &machine);
+	assert_true(machine_matches(&machine, &pattern));
+	tree_free(&tree);
+}
+
+CASE("A number is found in a list of numbers and ranges")
 {
 	static const struct {
 		const char *list;
@@ -154,7 +176,7 @@ static void matches_lists(void **state)
 	}
 }
 
-static void matches_all_that_is_asked(void **state)
+CASE("A machine matches if every given key agrees")
 {
 	struct machine_pattern pattern = {};
 	struct machine machine;
@@ -175,7 +197,7 @@ static void matches_all_that_is_asked(void **state)
 	assert_false(machine_matches(&machine, &pattern));
 }
 
-static void matches_names_of_pmus(void **state)
+CASE("A machine matches if its PMUs have the names")
 {
 	struct machine_pattern pattern = {};
 	struct tree tree = tree_new();
@@ -195,28 +217,11 @@ static void matches_names_of_pmus(void **state)
 	tree_free(&tree);
 }
 
-static void refuses_bad_lists(void **state)
+CASE("A malformed list is not a list")
 {
 	static const char *const bad[] = { "", " 6", "six", "6,7", "4-0", "6-", "-6", "0x", "6x",
 		"0x6a-", "6 - 7", "99999999999999999999" };
 
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_false(machine_is_list(bad[i]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE("The first x86 processor is read, and model is not model name", reads_x86),
-		CASE("The other keys of POWER and Arm are read", reads_others),
-		CASE("Without proc/cpuinfo there is an error", needs_cpuinfo),
-		CASE("NUMA nodes without CPUs are seen, with their memory",
-			sees_nodes_without_cpus),
-		CASE("A number is found in a list of numbers and ranges", matches_lists),
-		CASE("A machine matches if every given key agrees", matches_all_that_is_asked),
-		CASE("A machine matches if its PMUs have the names", matches_names_of_pmus),
-		CASE("A malformed list is not a list", refuses_bad_lists),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-static void test_missing_package(void **state)
+CASE("a missing package leaves a hole, and others keep their numbers")
 {
 	struct topology whole = load("power9"), half = load_half(8);
 
@@ -107,7 +107,7 @@ static void test_missing_package(void **state)
 	assert_text("0 8\n");
 }
 
-static void test_whole_later(void **state)
+CASE("a machine that becomes whole is numbered anew")
 {
 	struct topology half = load_half(8), whole = load("power9");
 
@@ -123,7 +123,7 @@ static void test_whole_later(void **state)
 	assert_text("0 8\n");
 }
 
-static void test_other_order(void **state)
+CASE("the saved order wins over that of hwloc")
 {
 	struct topology topology = load("power9");
 
@@ -134,7 +134,7 @@ static void test_other_order(void **state)
 	topology_done(&topology);
 }
 
-static void test_other_machine(void **state)
+CASE("another machine is numbered anew")
 {
 	struct topology topology = load("power9");
 
@@ -145,7 +145,7 @@ static void test_other_machine(void **state)
 	assert_text("0 8\n");
 }
 
-static void test_damaged(void **state)
+CASE("a damaged file is named and replaced")
 {
 	static const char *const texts[] = { "0 8x", "0 0", "0 -1", "4294967296", "eight", " ",
 		"0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 "
@@ -164,7 +164,7 @@ static void test_damaged(void **state)
 	assert_text("0 8\n");
 }
 
-static void test_no_folder(void **state)
+CASE("without a folder sockets are numbered as they are found")
 {
 	struct topology topology = load("power9");
 	struct fault fault = {};
@@ -176,7 +176,7 @@ static void test_no_folder(void **state)
 	topology_done(&topology);
 }
 
-static void test_readable(void **state)
+CASE("everybody can read the numbers, whatever the umask is")
 {
 	struct topology topology = load("power9");
 	mode_t before = umask(0077);
@@ -191,16 +191,5 @@ static void test_readable(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		CASE("a missing package leaves a hole, and others keep their numbers",
-			test_missing_package),
-		CASE("a machine that becomes whole is numbered anew", test_whole_later),
-		CASE("the saved order wins over that of hwloc", test_other_order),
-		CASE("another machine is numbered anew", test_other_machine),
-		CASE("a damaged file is named and replaced", test_damaged),
-		CASE("without a folder sockets are numbered as they are found", test_no_folder),
-		CASE("everybody can read the numbers, whatever the umask is", test_readable),
-	};
-
-	return cmocka_run_group_tests_name("socket-numbers", tests, make_folder, remove_folder);
+	return run_cases(make_folder, remove_folder);
 }

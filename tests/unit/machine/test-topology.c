@@ -16,7 +16,7 @@ static struct topology load(const char *machine)
 	return topology;
 }
 
-static void test_two_sockets(void **state)
+CASE("CPUs of two packages belong to two sockets")
 {
 	struct topology topology = load("icelake-sp");
 
@@ -31,7 +31,7 @@ static void test_two_sockets(void **state)
 	assert_null(topology.socket_of_cpu);
 }
 
-static void test_dies(void **state)
+CASE("dies are numbered over the whole machine")
 {
 	struct topology topology = load("cascade-lake-ap");
 
@@ -43,7 +43,7 @@ static void test_dies(void **state)
 	topology_done(&topology);
 }
 
-static void test_package_ids(void **state)
+CASE("the kernel's package numbers are kept")
 {
 	struct topology topology = load("power9");
 
@@ -53,7 +53,7 @@ static void test_package_ids(void **state)
 	topology_done(&topology);
 }
 
-static void test_offline(void **state)
+CASE("an offline CPU belongs to no socket")
 {
 	struct topology topology = load("icelake-sp-broken");
 
@@ -64,7 +64,7 @@ static void test_offline(void **state)
 	topology_done(&topology);
 }
 
-static void test_memory_only_node(void **state)
+CASE("a node without CPUs adds no socket")
 {
 	struct topology topology = load("knl");
 
@@ -73,7 +73,7 @@ static void test_memory_only_node(void **state)
 	topology_done(&topology);
 }
 
-static void test_alternate(void **state)
+CASE("the stand-in has even CPUs in socket 0, odd in socket 1")
 {
 	struct topology topology = load("standin");
 
@@ -83,7 +83,7 @@ static void test_alternate(void **state)
 	topology_done(&topology);
 }
 
-static void test_no_packages(void **state)
+CASE("a machine without packages is one socket")
 {
 	struct tree tree = tree_new();
 	struct topology topology;
@@ -107,7 +107,7 @@ static void test_no_packages(void **state)
 	tree_free(&tree);
 }
 
-static void test_nothing(void **state)
+CASE("a root without CPUs is refused")
 {
 	struct topology topology = { .n_cpus = 77 };
 	struct tree tree = tree_new();
@@ -119,7 +119,7 @@ static void test_nothing(void **state)
 	tree_free(&tree);
 }
 
-static void test_running_machine(void **state)
+CASE("the running machine can be read")
 {
 	struct topology topology;
 	struct fault fault;
@@ -129,21 +129,4 @@ static void test_running_machine(void **state)
 	assert_true(topology.n_cpus >= (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
 	assert_null(getenv("HWLOC_FSROOT"));
 	topology_done(&topology);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE("CPUs of two packages belong to two sockets", test_two_sockets),
-		CASE("dies are numbered over the whole machine", test_dies),
-		CASE("the kernel's package numbers are kept", test_package_ids),
-		CASE("an offline CPU belongs to no socket", test_offline),
-		CASE("a node without CPUs adds no socket", test_memory_only_node),
-		CASE("the stand-in has even CPUs in socket 0, odd in socket 1", test_alternate),
-		CASE("a machine without packages is one socket", test_no_packages),
-		CASE("a root without CPUs is refused", test_nothing),
-		CASE("the running machine can be read", test_running_machine),
-	};
-
-	return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
 }

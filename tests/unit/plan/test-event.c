@@ -99,7 +99,7 @@ static void check_good(const struct good *cases, size_t n)
 	fixture_done(&fixture);
 }
 
-static void test_raw(void **state)
+CASE("raw events are placed as format/ says")
 {
 	static const struct good cases[] = {
 		{ EVENT_RAW, "event=0x04,umask=0x0f", 64, 0xf04 },
@@ -118,7 +118,7 @@ static void test_raw(void **state)
 	check_good(cases, sizeof cases / sizeof *cases);
 }
 
-static void test_aliases(void **state)
+CASE("aliases are taken if their scale agrees")
 {
 	static const struct good cases[] = {
 		{ EVENT_SYSFS, "read", 64, 0xf04 },        /* 64 bytes, as its scale says */
@@ -134,7 +134,7 @@ static void test_aliases(void **state)
 }
 
 /* An alias states what a count is worth, in a unit of its own, and the platform file does. */
-static void test_worth_of_aliases(void **state)
+CASE("aliases agree in each unit, also where a count is worth a fraction")
 {
 	static const struct {
 		const char *alias;
@@ -156,7 +156,6 @@ static void test_worth_of_aliases(void **state)
 	};
 	struct fixture fixture;
 
-	(void)state;
 	fixture_init(&fixture, "power");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct event_choices choices = one(EVENT_SYSFS, cases[i].alias);
@@ -197,7 +196,7 @@ static void check_bad(const char *pmu, const struct bad *cases, size_t n)
 	fixture_done(&fixture);
 }
 
-static void test_bad_raw(void **state)
+CASE("a raw event that format/ does not cover is refused")
 {
 	static const struct bad cases[] = {
 		{ EVENT_RAW, "event=0x104",
@@ -238,7 +237,7 @@ static void test_bad_raw(void **state)
 	check_bad("uncore_imc_3", cases, sizeof cases / sizeof *cases);
 }
 
-static void test_bad_aliases(void **state)
+CASE("an alias that is absent, odd or differently scaled is refused")
 {
 	static const struct bad cases[] = {
 		{ EVENT_SYSFS, "write", "sysfs:write: the PMU has no such event" },
@@ -259,7 +258,7 @@ static void test_bad_aliases(void **state)
 	check_bad("uncore_imc_3", cases, sizeof cases / sizeof *cases);
 }
 
-static void test_no_number(void **state)
+CASE("{n} needs a number in the PMU's name")
 {
 	static const struct bad cases[] = {
 		{ EVENT_SYSFS, "box{n}", "sysfs:box{n}: the PMU's name has no number for {n}" },
@@ -277,7 +276,7 @@ static void test_no_number(void **state)
 #define PFM_WIDE_CONFIG "config=0x103 sets bits 0x100"
 #endif
 
-static void test_pfm(void **state)
+CASE("libpfm4 encodes for machines that are not this one")
 {
 	static const struct good good[] = {
 #ifdef __powerpc__
@@ -301,7 +300,7 @@ static void test_pfm(void **state)
 	check_bad("uncore_imc_3", bad, 1);
 }
 
-static void test_pfm_covered(void **state)
+CASE("encodings of libpfm4 must be covered by format/")
 {
 	struct event_choices choices = one(EVENT_PFM, PFM_WIDE);
 	struct tree tree = tree_new();
@@ -318,7 +317,7 @@ static void test_pfm_covered(void **state)
 	tree_free(&tree);
 }
 
-static void test_no_format(void **state)
+CASE("a PMU without format/ covers nothing")
 {
 	struct event_choices choices = one(EVENT_RAW, "config=1");
 	struct tree tree = tree_new();
@@ -334,7 +333,7 @@ static void test_no_format(void **state)
 	tree_free(&tree);
 }
 
-static void test_alternatives(void **state)
+CASE("the first alternative that resolves is taken")
 {
 	struct event_choices choices = {
 		.n = 3,
@@ -369,7 +368,7 @@ static void test_alternatives(void **state)
 	fixture_done(&fixture);
 }
 
-static void test_long_reasons(void **state)
+CASE("the reasons of many alternatives are cut to fit")
 {
 	struct event_choices choices = { .n = PLATFORM_CHOICES_MAX };
 	struct fixture fixture;
@@ -388,7 +387,7 @@ static void test_long_reasons(void **state)
 }
 
 /* The alternative raw: would count with a number of bytes that the kernel contradicts. */
-static void test_contradiction(void **state)
+CASE("a scale that contradicts the bytes ends the search")
 {
 	struct event_choices choices = { .n = 2,
 		.choice = { { EVENT_SYSFS, "half" }, { EVENT_RAW, "event=0x04,umask=0x0f" } } };
@@ -406,26 +405,4 @@ static void test_contradiction(void **state)
 	assert_string_equal(code.via, "raw:event=0x04,umask=0x0f");
 	assert_string_equal(code.tried, "sysfs:nonsense: the PMU has no such event");
 	fixture_done(&fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE("raw events are placed as format/ says", test_raw),
-		CASE("aliases are taken if their scale agrees", test_aliases),
-		CASE("aliases agree in each unit, also where a count is worth a fraction",
-			test_worth_of_aliases),
-		CASE("a raw event that format/ does not cover is refused", test_bad_raw),
-		CASE("an alias that is absent, odd or differently scaled is refused",
-			test_bad_aliases),
-		CASE("{n} needs a number in the PMU's name", test_no_number),
-		CASE("libpfm4 encodes for machines that are not this one", test_pfm),
-		CASE("encodings of libpfm4 must be covered by format/", test_pfm_covered),
-		CASE("a PMU without format/ covers nothing", test_no_format),
-		CASE("the first alternative that resolves is taken", test_alternatives),
-		CASE("a scale that contradicts the bytes ends the search", test_contradiction),
-		CASE("the reasons of many alternatives are cut to fit", test_long_reasons),
-	};
-
-	return cmocka_run_group_tests_name("event", tests, NULL, NULL);
 }

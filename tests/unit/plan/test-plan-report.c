@@ -10,21 +10,30 @@
 #include "common/macro.h"
 #include "daemon/read/counters.h"
 
-static struct json_object *check_machine(const char *machine)
+/* The plan of a machine where the site enables metrics. */
+static void plan_machine(const char *machine, const char *enabled, struct counters *counters)
 {
-	char root[512], platforms[512], *text;
+	char root[512], platforms[512];
 	const char *const directories[] = { platforms, NULL };
 	const struct counters_origin origin = { .root = root, .platform_dirs = directories };
-	const struct config config = {};
-	struct counters counters = {};
-	struct json_object *report;
+	struct config config = {};
 	struct fault fault = {};
 
 	snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("UNCORE_BUILD_ROOT"), machine);
 	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
-	if (counters_plan(&counters, &origin, &config, &fault) < 0)
+	strcpy(config.enabled_metrics, enabled);
+	if (counters_plan(counters, &origin, &config, &fault) < 0)
 		fail_msg("%s", fault.text);
-	text = plan_report_json(&counters.plan);
+}
+
+static struct json_object *check_machine(const char *machine)
+{
+	struct counters counters = {};
+	struct json_object *report;
+	char *text;
+
+	plan_machine(machine, "", &counters);
+	text = plan_report_json(&counters.plan, NULL, NULL);
 	counters_done(&counters);
 	assert_non_null(text);
 	report = json_tokener_parse(text);
@@ -61,7 +70,7 @@ static void assert_number(struct json_object *object, const char *key, int numbe
 	assert_int_equal(json_object_get_int(member(object, key)), number);
 }
 
-static void ice_lake_is_reported_with_the_promised_keys(void **state)
+CASE("Ice Lake is reported with the promised keys")
 {
 	struct json_object *report = check_machine("icelake-sp");
 	struct json_object *socket = element(report, "sockets", 1), *box, *event;
@@ -81,7 +90,38 @@ static void ice_lake_is_reported_with_the_promised_keys(void **state)
 	json_object_put(report);
 }
 
-static void what_is_absent_everywhere_is_said_once(void **state)
+static unsigned count_texts(const char *text, const char *part)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, part))) {
+		n++;
+		text += strlen(part);
+	}
+	return n;
+}
+
+/* Two sockets with 40 CHAs each, which have boxes of itom and specitom, too. */
+CASE("a box of metrics that the site enables is told from the other one")
+{
+	_cleanup_free_ char *text = NULL, *json = NULL;
+	struct counters counters = {};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	plan_machine("icelake-sp", "remote.in.read", &counters);
+	json = plan_report_json(&counters.plan, NULL, NULL);
+	plan_report_text(&counters.plan, out);
+	fclose(out);
+	counters_done(&counters);
+	assert_int_equal(count_texts(json, "\"pmu\":\"uncore_cha_3\""), 4);
+	assert_int_equal(count_texts(json, "\"extra\":true"), 80);
+	assert_int_equal(
+		count_texts(text, ", of metrics that the site enables: remote.in.read 0x"), 80);
+	assert_int_equal(count_texts(text, ", of metrics that the site enables"), 80);
+}
+
+CASE("a metric that is absent everywhere is named once")
 {
 	struct json_object *report = check_machine("power9"), *absent = member(report, "absent");
 	unsigned n_itom = 0;
@@ -96,7 +136,7 @@ static void what_is_absent_everywhere_is_said_once(void **state)
 	json_object_put(report);
 }
 
-static void differences_say_what_is_subtracted(void **state)
+CASE("differences name the subtracted events")
 {
 	struct json_object *report = check_machine("knl-cache");
 	struct json_object *boxes = member(element(report, "sockets", 0), "boxes");
@@ -114,16 +154,45 @@ static void differences_say_what_is_subtracted(void **state)
 	json_object_put(report);
 }
 
-int main(void)
+static struct json_object *served(struct json_object *report, const char *metric, int socket)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("Ice Lake is reported with the promised keys",
-			ice_lake_is_reported_with_the_promised_keys),
-		CASE("a metric that is absent everywhere is named once",
-			what_is_absent_everywhere_is_said_once),
-		CASE("differences name the subtracted events", differences_say_what_is_subtracted),
-	};
+	struct json_object *list = member(report, "serves");
 
-	return cmocka_run_group_tests_name("plan-report", cases, NULL, NULL);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *entry = json_object_array_get_idx(list, i);
+
+		if (!strcmp(json_object_get_string(member(entry, "metric")), metric) &&
+			json_object_get_int(member(entry, "socket")) == socket)
+			return entry;
+	}
+	return NULL;
 }
-const struct config config = {};
+
+CASE("what is served says its quality and boxes")
+{
+	struct json_object *report = check_machine("cascade-lake-ap-die"), *entry;
+
+	entry = served(report, "dram.read", 0);
+	assert_non_null(entry);
+	assert_string_equal(json_object_get_string(element(entry, "quality", 0)), "partial");
+	assert_non_null(strstr(json_object_get_string(member(entry, "why")), "6 of 12 boxes"));
+	assert_number(entry, "boxes", 6);
+	assert_number(entry, "expected", 12);
+	entry = served(report, "dram.read", 1);
+	assert_non_null(entry);
+	assert_int_equal(json_object_array_length(member(entry, "quality")), 0);
+	assert_null(json_object_object_get(entry, "why"));
+	assert_number(entry, "expected", 12);
+	assert_null(served(report, "itom", 0));
+	json_object_put(report);
+}
+
+CASE("a count in doubt is uncalibrated")
+{
+	struct json_object *report = check_machine("ampereone");
+	struct json_object *entry = served(report, "dram.read", 0);
+
+	assert_non_null(entry);
+	assert_string_equal(json_object_get_string(element(entry, "quality", 0)), "uncalibrated");
+	json_object_put(report);
+}

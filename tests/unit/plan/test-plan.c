@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "common/macro.h"
-#include "daemon/plan/planner.h"
+#include "daemon/plan/plan.h"
 #include "daemon/plan/platform-search.h"
 
 struct fixture {
@@ -25,7 +25,8 @@ static struct platform *shipped_platform(int root_fd)
 	struct fault fault;
 
 	snprintf(directory, sizeof directory, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
-	if (platform_find(directories, root_fd, NULL, &platform, &fault) < 0)
+	if (platform_find(directories, root_fd, NULL, &platform, &fault) < 0 ||
+		platform_choose(platform, &(struct platform_choice){ "", "" }, &fault) < 0)
 		fail_msg("%s", fault.text);
 	return platform;
 }
@@ -50,7 +51,7 @@ static void fixture_done(struct fixture *fixture)
 {
 	plan_done(&fixture->plan);
 	topology_done(&fixture->topology);
-	platform_free(fixture->platform);
+	free(fixture->platform);
 }
 
 static unsigned metric_of(const struct fixture *fixture, const char *name)
@@ -159,10 +160,18 @@ static void assert_channels(const struct fixture *fixture, unsigned s, unsigned 
 		assert_int_equal(fixture->plan.channels[socket->first_channel + i].socket, s);
 }
 
-static void test_icelake(void **state)
-{
-	struct fixture f;
+static struct fixture f;
 
+static int end(void **state)
+{
+	fixture_done(&f);
+	return compare_descriptors(state);
+}
+
+#define PLAN_CASE(sentence) CASE_WITHIN(sentence, remember_descriptors, end)
+
+PLAN_CASE("Ice Lake: 12 imc and 40 cha of each socket, with exact codes")
+{
 	fixture_init(&f, "icelake-sp", NULL);
 	assert_string_equal(f.platform->name, "icelake-sp");
 	assert_int_equal(f.plan.n_sockets, 2);
@@ -183,12 +192,10 @@ static void test_icelake(void **state)
 		assert_quality(&f, s, "hbm.read", PAGE_ABSENT,
 			f.platform->metrics[metric_of(&f, "hbm.read")].absent);
 	}
-	fixture_done(&f);
 }
 
-static void test_order(void **state)
+PLAN_CASE("boxes and channels are sorted by socket and platform file")
 {
-	struct fixture f;
 	unsigned box = 0, channel = 0;
 
 	fixture_init(&f, "icelake-sp", NULL);
@@ -207,13 +214,10 @@ static void test_order(void **state)
 	}
 	assert_int_equal(f.plan.n_boxes, box);
 	assert_int_equal(f.plan.n_channels, channel);
-	fixture_done(&f);
 }
 
-static void test_icelake_broken(void **state)
+PLAN_CASE("Ice Lake broken: faulty boxes and events are left out and told")
 {
-	struct fixture f;
-
 	fixture_init(&f, "icelake-sp-broken", NULL);
 	assert_quality(&f, 0, "dram.read", PAGE_PARTIAL,
 		"9 of 12 boxes: uncore_imc_3 has no cpumask file, so it is not known on which CPUs "
@@ -241,12 +245,10 @@ static void test_icelake_broken(void **state)
 	assert_string_equal(box_of(&f, "uncore_imc_5", 0)->events[0].code.tried,
 		"sysfs:cas_count_read: the PMU has no such event");
 	assert_int_equal(f.plan.sockets[1].cpu, 5);
-	fixture_done(&f);
 }
 
-static void test_numa_cpumask(void **state)
+PLAN_CASE("two CPUs of one chip in a cpumask are one box")
 {
-	struct fixture f;
 	unsigned n = 0;
 
 	fixture_init(&f, "power9-broken", NULL);
@@ -255,10 +257,9 @@ static void test_numa_cpumask(void **state)
 	assert_int_equal(n, 2);
 	assert_int_equal(box_of(&f, "nest_mba0_imc", 0)->cpu, 0);
 	assert_int_equal(box_of(&f, "nest_mba0_imc", 1)->cpu, 4);
-	fixture_done(&f);
 }
 
-static void test_sapphire(void **state)
+CASE("Sapphire Rapids: with aliases and without, the same codes")
 {
 	static const char *const machines[] = {
 		"sapphire-rapids",
@@ -267,47 +268,45 @@ static void test_sapphire(void **state)
 	};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(machines); i++) {
-		struct fixture f;
+		struct fixture own;
 
-		fixture_init(&f, machines[i], NULL);
-		assert_codes(&f, "uncore_imc_%u", 8, "dram.read", 0xcf05, 64);
-		assert_codes(&f, "uncore_imc_%u", 8, "dram.write", 0xf005, 64);
-		assert_codes(&f, "uncore_cha_%u", 56, "itom", 0x00cc47ff00000135, 64);
-		assert_codes(&f, "uncore_cha_%u", 56, "specitom", 0x00cc57ff00000135, 64);
-		assert_quality(&f, 1, "dram.read", 0, "");
-		assert_string_equal(box_of(&f, "uncore_imc_0", 0)->events[0].code.via,
+		fixture_init(&own, machines[i], NULL);
+		assert_codes(&own, "uncore_imc_%u", 8, "dram.read", 0xcf05, 64);
+		assert_codes(&own, "uncore_imc_%u", 8, "dram.write", 0xf005, 64);
+		assert_codes(&own, "uncore_cha_%u", 56, "itom", 0x00cc47ff00000135, 64);
+		assert_codes(&own, "uncore_cha_%u", 56, "specitom", 0x00cc57ff00000135, 64);
+		assert_quality(&own, 1, "dram.read", 0, "");
+		assert_string_equal(box_of(&own, "uncore_imc_0", 0)->events[0].code.via,
 			i == 1 ? "raw:event=0x05,umask=0xcf" : "sysfs:cas_count_read");
-		fixture_done(&f);
+		fixture_done(&own);
 	}
 }
 
-static void test_hbm(void **state)
+CASE("Xeon Max: HBM is found under both of its names, absent elsewhere")
 {
-	struct fixture f;
+	struct fixture own;
 
-	fixture_init(&f, "sapphire-rapids", NULL);
-	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.read", 0xcf05, 32);
-	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.write", 0xf005, 32);
-	assert_quality(&f, 0, "hbm.read", PAGE_UNCALIBRATED, "");
-	fixture_done(&f);
-	fixture_init(&f, "sapphire-rapids-kernel61", NULL);
-	assert_codes(&f, "uncore_type_14_%u", 32, "hbm.read", 0xcf05, 32);
-	assert_int_equal(f.plan.n_missing, 0);
-	fixture_done(&f);
-	fixture_init(&f, "sapphire-rapids-ddr", NULL);
-	assert_quality(&f, 0, "hbm.read", PAGE_ABSENT,
+	fixture_init(&own, "sapphire-rapids", NULL);
+	assert_codes(&own, "uncore_hbm_%u", 32, "hbm.read", 0xcf05, 32);
+	assert_codes(&own, "uncore_hbm_%u", 32, "hbm.write", 0xf005, 32);
+	assert_quality(&own, 0, "hbm.read", PAGE_UNCALIBRATED, "");
+	fixture_done(&own);
+	fixture_init(&own, "sapphire-rapids-kernel61", NULL);
+	assert_codes(&own, "uncore_type_14_%u", 32, "hbm.read", 0xcf05, 32);
+	assert_int_equal(own.plan.n_missing, 0);
+	fixture_done(&own);
+	fixture_init(&own, "sapphire-rapids-ddr", NULL);
+	assert_quality(&own, 0, "hbm.read", PAGE_ABSENT,
 		"the kernel has no PMU named uncore_hbm_[0-9]* | uncore_hbm | "
 		"uncore_type_14_[0-9]* | uncore_type_14");
-	assert_missing(&f,
+	assert_missing(&own,
 		"uncore_hbm_[0-9]* | uncore_hbm | uncore_type_14_[0-9]* | uncore_type_14",
 		"hbm.write", "the kernel has no PMU of that name");
-	fixture_done(&f);
+	fixture_done(&own);
 }
 
-static void test_sapphire_broken(void **state)
+PLAN_CASE("Sapphire Rapids broken: ITOM without upper umask is absent")
 {
-	struct fixture f;
-
 	fixture_init(&f, "sapphire-rapids-broken", NULL);
 	assert_quality(&f, 0, "dram.read", PAGE_PARTIAL,
 		"6 of 8 boxes: uncore_imc_1 has no cpumask file, so it is not known on which CPUs "
@@ -328,7 +327,6 @@ static void test_sapphire_broken(void **state)
 	assert_null(find_box(&f, "uncore_cha_0", 0));
 	assert_quality(&f, 0, "hbm.write", PAGE_ABSENT,
 		"uncore_hbm_0 has no cpumask file, so it is not known on which CPUs it counts");
-	fixture_done(&f);
 }
 
 /* The kernel's own names, for users that want raw counts. */
@@ -343,23 +341,38 @@ static void assert_counter(const struct fixture *fixture, unsigned channel, cons
 	assert_int_equal(found->bytes, bytes);
 }
 
-static void test_counter_names(void **state)
+/* A PMU of the other name, or of another's type, may count what is counted already. */
+PLAN_CASE("PMUs that are left out are told, and the value is partial")
 {
-	struct fixture f;
+	const char *other =
+		"uncore_imc_0 is there, too, and the platform file counts one of both names";
 
-	fixture_init(&f, "power9", NULL);
-	assert_counter(&f, 3, "nest_mba3_imc", "PM_MBA3_READ_BYTES", 0, 64);
-	assert_counter(&f, 16 + 8, "nest_mba0_imc", "PM_MBA0_WRITE_BYTES", 4, 64);
-	fixture_done(&f);
-	fixture_init(&f, "knl", NULL); /* it has no aliases */
-	assert_counter(&f, 0, "uncore_imc_0", "", 0, 0);
-	fixture_done(&f);
+	fixture_init(&f, "sapphire-rapids-nasty", NULL);
+	assert_int_equal(count_uses(&f, "dram.read", 0), 8);
+	assert_missing(&f, "uncore_imc_8", "dram.read",
+		"it has the type of uncore_imc_0, which is counted");
+	assert_missing(&f, "uncore_type_6_9", "dram.read", other);
+	assert_quality(&f, 0, "dram.read", PAGE_PARTIAL,
+		"8 of 10 boxes: uncore_imc_8: it has the type of uncore_imc_0, which is counted");
+	assert_null(find_box(&f, "uncore_imc_0_extra", 0));
 }
 
-static void test_power9(void **state)
+CASE("raw counts have the kernel's names")
+{
+	struct fixture own;
+
+	fixture_init(&own, "power9", NULL);
+	assert_counter(&own, 3, "nest_mba3_imc", "PM_MBA3_READ_BYTES", 0, 64);
+	assert_counter(&own, 16 + 8, "nest_mba0_imc", "PM_MBA0_WRITE_BYTES", 4, 64);
+	fixture_done(&own);
+	fixture_init(&own, "knl", NULL); /* it has no aliases */
+	assert_counter(&own, 0, "uncore_imc_0", "", 0, 0);
+	fixture_done(&own);
+}
+
+PLAN_CASE("POWER9: each unit has its own codes, and a clock")
 {
 	static const uint64_t first[] = { 0x448, 0x460, 0x478, 0x490, 0x558, 0x570, 0x588, 0x5a0 };
-	struct fixture f;
 	char pmu[64];
 
 	fixture_init(&f, "power9", NULL);
@@ -381,13 +394,10 @@ static void test_power9(void **state)
 			assert_int_equal(box->events[2].code.config, first[i] + 0x10);
 		}
 	}
-	fixture_done(&f);
 }
 
-static void test_power9_broken(void **state)
+PLAN_CASE("POWER9 broken: events are lost one by one")
 {
-	struct fixture f;
-
 	fixture_init(&f, "power9-broken", NULL);
 	assert_quality(&f, 1, "dram.read", PAGE_PARTIAL | PAGE_UNCALIBRATED,
 		"5 of 8 boxes: nest_mba1_imc has no cpumask file, so it is not known on which CPUs "
@@ -403,13 +413,10 @@ static void test_power9_broken(void **state)
 	assert_missing(&f, "nest_mba4_imc", "dram.read",
 		"sysfs:PM_MBA{n}_CLK_CYC: the PMU has no such event");
 	assert_int_equal(box_of(&f, "nest_mba4_imc", 0)->n_events, 2);
-	fixture_done(&f);
 }
 
-static void test_knl(void **state)
+PLAN_CASE("KNL flat: DDR is event 3, MCDRAM is on the eclk boxes")
 {
-	struct fixture f;
-
 	fixture_init(&f, "knl", NULL);
 	assert_string_equal(f.platform->name, "knl");
 	assert_codes(&f, "uncore_imc_%u", 6, "dram.read", 0x103, 64);
@@ -417,7 +424,6 @@ static void test_knl(void **state)
 	assert_codes(&f, "uncore_edc_eclk_%u", 8, "hbm.read", 0x101, 64);
 	assert_codes(&f, "uncore_edc_eclk_%u", 8, "hbm.write", 0x102, 64);
 	assert_int_equal(f.plan.n_missing, 0);
-	fixture_done(&f);
 }
 
 static void assert_use(const struct plan_box *box, unsigned u, uint64_t config, bool subtract)
@@ -427,10 +433,9 @@ static void assert_use(const struct plan_box *box, unsigned u, uint64_t config, 
 	assert_int_equal(box->uses[u].scale.n, 64);
 }
 
-static void test_knl_cache(void **state)
+PLAN_CASE("KNL cache: sum and subtrahend share the event")
 {
 	const struct plan_box *box;
-	struct fixture f;
 
 	fixture_init(&f, "knl-cache", NULL);
 	assert_string_equal(f.platform->name, "knl-cache");
@@ -459,13 +464,10 @@ static void test_knl_cache(void **state)
 	box = box_of(&f, "uncore_edc_eclk_0", 0);
 	assert_use(box, 0, 0x101, false);
 	assert_use(box, 1, 0x102, false);
-	fixture_done(&f);
 }
 
-static void test_knl_broken(void **state)
+PLAN_CASE("KNL broken: half of a difference is not a value")
 {
-	struct fixture f;
-
 	fixture_init(&f, "knl-broken", NULL);
 	assert_int_equal(count_uses(&f, "dram.read", 0), 5);
 	assert_quality(&f, 0, "hbm.read", PAGE_ABSENT,
@@ -474,29 +476,28 @@ static void test_knl_broken(void **state)
 	assert_int_equal(count_uses(&f, "hbm.write", 0), 7 + 5);
 	assert_int_equal(f.plan.sockets[0].quality[metric_of(&f, "hbm.write")], PAGE_PARTIAL);
 	assert_null(find_box(&f, "uncore_edc_eclk_2", 0));
-	fixture_done(&f);
 }
 
-static void test_standin(void **state)
+CASE("the stand-in is flagged in every value")
 {
-	struct fixture f;
+	struct fixture own;
 
-	fixture_init(&f, "standin", NULL);
-	assert_codes(&f, "uncore_standin_%u", 1, "dram.read", 2, 4096);
-	assert_codes(&f, "uncore_standin_%u", 1, "dram.write", 5, 4096);
-	assert_int_equal(f.plan.boxes[0].type, 1);
-	assert_quality(&f, 0, "dram.read", PAGE_STANDIN, "");
-	fixture_done(&f);
-	fixture_init(&f, "standin-wide", NULL);
-	assert_codes(&f, "uncore_standin_%u", 48, "dram.read", 2, 4096);
-	fixture_done(&f);
-	fixture_init(&f, "standin-broken", NULL);
+	fixture_init(&own, "standin", NULL);
+	assert_codes(&own, "uncore_standin_%u", 1, "dram.read", 2, 4096);
+	assert_codes(&own, "uncore_standin_%u", 1, "dram.write", 5, 4096);
+	assert_int_equal(own.plan.boxes[0].type, 1);
+	assert_quality(&own, 0, "dram.read", PAGE_STANDIN, "");
+	fixture_done(&own);
+	fixture_init(&own, "standin-wide", NULL);
+	assert_codes(&own, "uncore_standin_%u", 48, "dram.read", 2, 4096);
+	fixture_done(&own);
+	fixture_init(&own, "standin-broken", NULL);
 	/* a plan does not show that box 1 cannot be opened */
-	assert_int_equal(box_of(&f, "uncore_standin_1", 0)->type, 4095);
-	assert_quality(&f, 0, "dram.read", PAGE_STANDIN | PAGE_PARTIAL,
+	assert_int_equal(box_of(&own, "uncore_standin_1", 0)->type, 4095);
+	assert_quality(&own, 0, "dram.read", PAGE_STANDIN | PAGE_PARTIAL,
 		"2 of 3 boxes: uncore_standin_2 has no cpumask file, so it is not known on which "
 		"CPUs it counts");
-	fixture_done(&f);
+	fixture_done(&own);
 }
 
 /* --- platforms made for the case --- */
@@ -527,11 +528,10 @@ static void add_term(struct platform *platform, struct platform_term term)
 	platform->metrics[0].terms[platform->metrics[0].n_terms++] = term;
 }
 
-static void test_dies(void **state)
+PLAN_CASE("each die of a package is a box")
 {
 	struct platform *platform = new_platform("dram.read");
 	struct platform_term term = raw_term("uncore_imc_[0-9]*", "event=0x04,umask=0x03");
-	struct fixture f;
 
 	strcpy(term.channel, "imc");
 	add_term(platform, term);
@@ -542,14 +542,12 @@ static void test_dies(void **state)
 	assert_string_equal(f.plan.channels[13].name, "imc0-die1");
 	assert_int_equal(f.plan.boxes[12].cpu, 4);
 	assert_int_equal(f.plan.boxes[13].cpu, 6);
-	fixture_done(&f);
 }
 
-static void test_sum_on_one_box(void **state)
+PLAN_CASE("two events of one box make one channel")
 {
 	struct platform *platform = new_platform("dram.read");
 	struct platform_term term = raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf");
-	struct fixture f;
 
 	strcpy(term.channel, "imc");
 	add_term(platform, term);
@@ -562,7 +560,6 @@ static void test_sum_on_one_box(void **state)
 	assert_int_equal(f.plan.boxes[3].uses[0].channel, f.plan.boxes[3].uses[1].channel);
 	assert_string_equal(f.plan.channels[3].event, "");
 	assert_int_equal(f.plan.channels[3].bytes, 0);
-	fixture_done(&f);
 }
 
 static struct platform_metric metric_of_term(const char *name, struct platform_term term)
@@ -574,10 +571,9 @@ static struct platform_metric metric_of_term(const char *name, struct platform_t
 }
 
 /* The metric has no PMU here, but its check has one. */
-static void test_check_in_place(void **state)
+PLAN_CASE("a check takes the place of a metric that is absent")
 {
 	struct platform *platform = new_platform("dram.read");
-	struct fixture f;
 
 	add_term(platform, raw_term("no_such_pmu", "event=0x05"));
 	platform->metrics[1] = metric_of_term(
@@ -592,13 +588,11 @@ static void test_check_in_place(void **state)
 		assert_int_equal(f.plan.sockets[s].substituted_by[0], 2);
 		assert_int_equal(f.plan.sockets[s].substituted_by[1], 0);
 	}
-	fixture_done(&f);
 }
 
-static void test_check_beside(void **state)
+PLAN_CASE("a metric that is there needs no check")
 {
 	struct platform *platform = new_platform("dram.read");
-	struct fixture f;
 
 	add_term(platform, raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf"));
 	platform->metrics[1] =
@@ -608,15 +602,13 @@ static void test_check_beside(void **state)
 	plan_take_checks(&f.plan);
 	assert_quality(&f, 0, "dram.read", 0, "");
 	assert_int_equal(f.plan.sockets[0].substituted_by[0], 0);
-	fixture_done(&f);
 }
 
 /* The second term resolves on all but uncore_imc_5, so that box is left out of both. */
-static void test_half_sum(void **state)
+PLAN_CASE("a box that lacks one event of a sum is left out")
 {
 	struct platform *platform = new_platform("dram.read");
 	struct platform_term term = raw_term("uncore_imc_[0-9]*", "event=0x04,umask=0x01");
-	struct fixture f;
 
 	add_term(platform, term);
 	term.event.choice[0] = (struct event_choice){ EVENT_SYSFS, "cas_count_read" };
@@ -626,13 +618,11 @@ static void test_half_sum(void **state)
 	assert_int_equal(count_uses(&f, "dram.read", 0), 2 * 8);
 	assert_missing(
 		&f, "uncore_imc_5", "dram.read", "sysfs:cas_count_read: the PMU has no such event");
-	fixture_done(&f);
 }
 
-static void test_term_without_box(void **state)
+PLAN_CASE("a sum that lacks a term on a socket is absent there")
 {
 	struct platform *platform = new_platform("dram.read");
-	struct fixture f;
 
 	add_term(platform, raw_term("uncore_imc_0", "event=0x05"));
 	add_term(platform, raw_term("uncore_imc_6", "event=0x05"));
@@ -642,14 +632,25 @@ static void test_term_without_box(void **state)
 		&f, 1, "dram.read", PAGE_ABSENT, "no PMU named uncore_imc_6 counts on this socket");
 	assert_int_equal(f.plan.sockets[1].n_boxes, 0);
 	assert_int_equal(f.plan.sockets[1].cpu, -1);
-	fixture_done(&f);
 }
 
-static void test_same_event(void **state)
+/* Both values are whole, but a user who compares the sockets wants to know. */
+PLAN_CASE("boxes that one socket lacks are told")
+{
+	struct platform *platform = new_platform("dram.read");
+
+	add_term(platform, raw_term("uncore_imc_[0-7]", "event=0x05"));
+	fixture_init(&f, "sapphire-rapids-nasty", platform);
+	assert_quality(&f, 0, "dram.read", 0, "");
+	assert_quality(&f, 1, "dram.read", 0, "");
+	assert_missing(
+		&f, "uncore_imc_[0-7]", "dram.read", "socket 1 has 7 of them, and socket 0 has 8");
+}
+
+PLAN_CASE("equal events are opened once")
 {
 	struct platform *platform = new_platform("dram.read");
 	struct platform_term term = raw_term("uncore_imc_0", "event=0x05");
-	struct fixture f;
 
 	term.clock = term.event;
 	term.clock_ms = 30;
@@ -663,10 +664,39 @@ static void test_same_event(void **state)
 	assert_false(f.plan.boxes[0].events[0].is_clock);
 	assert_true(f.plan.boxes[0].events[1].is_clock);
 	assert_int_equal(f.plan.boxes[0].events[1].clock_ms, 20);
-	fixture_done(&f);
 }
 
-static void test_offline_cpumask(void **state)
+/* Another event of the PMU that the site enables, and one that is counted anyway. */
+PLAN_CASE("events of opt-in metrics are in a box behind the others, unless they are opened anyway")
+{
+	struct platform *platform = new_platform("opt.in");
+	const struct plan_box *boxes;
+
+	platform->metrics[0].is_opt_in = true;
+	add_term(platform, raw_term("uncore_cha_0", "event=0x50"));
+	platform->metrics[1] = (struct platform_metric){ .name = "itom", .unit = "bytes" };
+	platform->metrics[2] =
+		(struct platform_metric){ .name = "same", .unit = "bytes", .is_opt_in = true };
+	for (unsigned m = 1; m < 3; m++) {
+		platform->metrics[m].n_terms = 1;
+		platform->metrics[m].terms[0] = raw_term("uncore_cha_0", "event=0x35");
+	}
+	platform->n_metrics = 3;
+	fixture_init(&f, "sapphire-rapids", platform);
+	boxes = &f.plan.boxes[f.plan.sockets[1].first_box];
+	assert_int_equal(f.plan.sockets[1].n_boxes, 2);
+	assert_false(boxes[0].is_extra);
+	assert_int_equal(boxes[0].n_events, 1);
+	assert_int_equal(boxes[0].n_uses, 2);
+	assert_int_equal(boxes[0].uses[0].metric, 1);
+	assert_int_equal(boxes[0].uses[1].metric, 2);
+	assert_true(boxes[1].is_extra);
+	assert_string_equal(boxes[1].pmu, "uncore_cha_0");
+	assert_int_equal(boxes[1].n_events, 1);
+	assert_int_equal(boxes[1].uses[0].metric, 0);
+}
+
+CASE("a cpumask without an online CPU is told")
 {
 	struct platform *platform = new_platform("dram.read");
 	struct tree tree = tree_new();
@@ -688,12 +718,12 @@ static void test_offline_cpumask(void **state)
 	assert_int_equal(plan.missing[0].metric, -1);
 	plan_done(&plan);
 	assert_null(plan.boxes);
-	platform_free(platform);
+	free(platform);
 	tree_free(&tree);
 }
 
 /* 13 metrics, each with its own event on one box that holds 12. */
-static void test_too_many_events(void **state)
+CASE("more events than a box holds are refused")
 {
 	struct platform *platform = new_platform("one");
 	int root_fd = machine_open("sapphire-rapids");
@@ -713,11 +743,11 @@ static void test_too_many_events(void **state)
 	assert_int_equal(planner_make_plan(platform, root_fd, &topology, &plan, &fault), -E2BIG);
 	assert_string_equal(fault.text, "uncore_imc_0 would count more than 12 events");
 	assert_int_equal(plan.n_boxes, 77);
-	platform_free(platform);
+	free(platform);
 	close(root_fd);
 }
 
-static void test_too_many_sockets(void **state)
+CASE("more sockets than the page holds are refused")
 {
 	struct platform *platform = new_platform("one");
 	int root_fd = machine_open("sapphire-rapids");
@@ -727,11 +757,11 @@ static void test_too_many_sockets(void **state)
 
 	assert_int_equal(planner_make_plan(platform, root_fd, &topology, &plan, &fault), -E2BIG);
 	assert_string_equal(fault.text, "there are 33 sockets, more than 32");
-	platform_free(platform);
+	free(platform);
 	close(root_fd);
 }
 
-static void test_no_pmus(void **state)
+CASE("a kernel without PMUs is an error")
 {
 	struct platform *platform = new_platform("one");
 	struct topology topology = { .n_sockets = 1 };
@@ -742,41 +772,23 @@ static void test_no_pmus(void **state)
 	assert_int_equal(planner_make_plan(platform, tree.fd, &topology, &plan, &fault), -ENOENT);
 	assert_string_equal(fault.text,
 		"sys/bus/event_source/devices cannot be read: No such file or directory");
-	platform_free(platform);
+	free(platform);
 	tree_free(&tree);
 }
 
-int main(void)
+/* The driver keeps them, and their socket may come back. */
+PLAN_CASE("PMUs of a socket that is offline are told, and not counted for another")
 {
-	const struct CMUnitTest tests[] = {
-		CASE("Ice Lake: 12 imc and 40 cha of each socket, with exact codes", test_icelake),
-		CASE("boxes and channels are sorted by socket and platform file", test_order),
-		CASE("Ice Lake broken: faulty boxes and events are left out and told",
-			test_icelake_broken),
-		CASE("two CPUs of one chip in a cpumask are one box", test_numa_cpumask),
-		CASE("Sapphire Rapids: with aliases and without, the same codes", test_sapphire),
-		CASE("Xeon Max: HBM is found under both of its names, absent elsewhere", test_hbm),
-		CASE("Sapphire Rapids broken: ITOM without upper umask is absent",
-			test_sapphire_broken),
-		CASE("POWER9: each unit has its own codes, and a clock", test_power9),
-		CASE("POWER9 broken: events are lost one by one", test_power9_broken),
-		CASE("KNL flat: DDR is event 3, MCDRAM is on the eclk boxes", test_knl),
-		CASE("KNL cache: sum and subtrahend share the event", test_knl_cache),
-		CASE("KNL broken: half of a difference is not a value", test_knl_broken),
-		CASE("the stand-in is flagged in every value", test_standin),
-		CASE("each die of a package is a box", test_dies),
-		CASE("raw counts have the kernel's names", test_counter_names),
-		CASE("two events of one box make one channel", test_sum_on_one_box),
-		CASE("a check takes the place of a metric that is absent", test_check_in_place),
-		CASE("a metric that is there needs no check", test_check_beside),
-		CASE("a box that lacks one event of a sum is left out", test_half_sum),
-		CASE("a sum that lacks a term on a socket is absent there", test_term_without_box),
-		CASE("equal events are opened once", test_same_event),
-		CASE("a cpumask without an online CPU is told", test_offline_cpumask),
-		CASE("more events than a box holds are refused", test_too_many_events),
-		CASE("more sockets than the page holds are refused", test_too_many_sockets),
-		CASE("a kernel without PMUs is an error", test_no_pmus),
-	};
+	static const char offline[] =
+		"pmu_sockets of the platform file gives it socket 1, which is not online";
 
-	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+	fixture_init(&f, "altra-offline", NULL);
+	assert_int_equal(f.plan.n_sockets, 1);
+	assert_int_equal(count_uses(&f, "dram.read", 0), 8);
+	assert_null(find_box(&f, "arm_dmc620_50008c000", 0));
+	assert_missing(&f, "arm_dmc620_50008c000", NULL, offline);
+	assert_missing(&f, "arm_dmc620_50008dc00", NULL, offline);
+	assert_missing(&f, "arm_dmc620_90008c000", NULL,
+		"pmu_sockets of the platform file does not name its socket");
+	assert_int_equal(f.plan.n_missing, 8 + 1);
 }

@@ -69,7 +69,7 @@ static struct platform *accepts(const char *text)
 	return platform;
 }
 
-static void reads_every_key(void **state)
+CASE("Every key of a platform file is read")
 {
 	const struct platform_metric *metric;
 	struct platform *p;
@@ -119,11 +119,10 @@ static void reads_every_key(void **state)
 	assert_string_equal(metric->unit, "bytes");
 	assert_string_equal(metric->absent, "No such event.");
 	assert_int_equal(metric->n_terms, 0);
-	assert_null(platform_free(p));
-	assert_null(platform_free(NULL));
+	free(p);
 }
 
-static void refuses_bad_headers(void **state)
+CASE("A bad [platform] is refused")
 {
 	refuses(METRIC, "/x.conf: there is no section [platform].");
 	refuses(HEADER, "/x.conf: there is no metric, for example [dram.read].");
@@ -136,10 +135,14 @@ static void refuses_bad_headers(void **state)
 		"/x.conf:4: model = 6,7: must be numbers or ranges separated by spaces, like "
 		"6, 0x6a 0x6c or 0-4.");
 	refuses(HEADER "colour = red\n" METRIC,
-		"/x.conf:4: unknown key colour in [platform]; known are title, standin, "
+		"/x.conf:4: unknown key colour in [platform]; known are title, nodes, pmu_sockets, "
+		"standin, "
 		"sweep_every_s, unsupported, vendor, "
 		"family, model, stepping, cpu, implementer, part, cpuless_node, cpuless_gib, "
-		"with_pmu, without_pmu.");
+		"nodes_per_socket, with_pmu, without_pmu.");
+	refuses(HEADER "pmu_sockets = a_1*,a_5*|b\n" METRIC,
+		"/x.conf:4: pmu_sockets = a_1*,a_5*|b: must be a glob over PMU names, or several "
+		"separated by \" | \".");
 	refuses(HEADER "with_pmu = a | b\n" METRIC,
 		"/x.conf:4: with_pmu = a | b: must be a glob over PMU names.");
 	refuses(HEADER "standin = 1\n" METRIC, "/x.conf:4: standin = 1: must be yes or no.");
@@ -147,7 +150,7 @@ static void refuses_bad_headers(void **state)
 		"/x.conf:4: cpu = : must be 1 to 95 bytes (compared with /proc/cpuinfo).");
 }
 
-static void refuses_bad_sections(void **state)
+CASE("A bad section is refused")
 {
 	refuses(HEADER METRIC METRIC,
 		"/x.conf:10: second section [dram.read], the first is on line 4.");
@@ -165,14 +168,17 @@ static void refuses_bad_sections(void **state)
 	refuses(HEADER ABSENT "[itom/miss]\n",
 		"/x.conf:6: [itom/miss] is a term of [itom], which is absent.");
 	refuses(HEADER "[itom]\nabsent = No.\nbytes = 64\n",
-		"/x.conf:4: [itom] is absent, so it can have no other key.");
+		"/x.conf:4: [itom] is absent, so it can have no other key than unit and pmid.");
+	refuses(HEADER "[itom]\nabsent = No.\npmid = 512\n[a]\nabsent = No.\npmid = 512\n",
+		"/x.conf:7: [a] has pmid = 512 as [itom] has: each metric needs a number of its "
+		"own, on all nodes.");
 	refuses(HEADER METRIC "[check.dram.write]\npmu = b\nevent = raw:e=1\nbytes = 1\n"
 			      "source = here\nconfidence = low\n",
 		"/x.conf:10: [check.dram.write] is a check of [dram.write], but that metric does "
 		"not exist, is absent, is itself a check, or has another unit.");
 }
 
-static void refuses_too_many_terms(void **state)
+CASE("More terms than a metric can have are refused")
 {
 	char text[2048] = HEADER METRIC;
 
@@ -182,13 +188,124 @@ static void refuses_too_many_terms(void **state)
 	refuses(text, "/x.conf:38: [dram.read/h] is one term too many: dram.read can have 8.");
 }
 
-static void refuses_too_many_metrics(void **state)
+static void add_metrics(char *text, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sprintf(text + strlen(text), "[m%u]\nabsent = No.\n", i);
+}
+
+CASE("More metrics than a file can have are refused")
 {
 	char text[2048] = HEADER;
 
-	for (int i = 0; i < PAGE_METRICS_MAX + 1; i++)
-		sprintf(text + strlen(text), "[m%d]\nabsent = No.\n", i);
-	refuses(text, "/x.conf:36: [m16] is one metric too many: 16 fit.");
+	add_metrics(text, PLATFORM_METRICS_MAX + 1);
+	refuses(text, "/x.conf:68: [m32] is one metric too many: a file can have 32.");
+}
+
+/* Names of the metrics that are left, and of the opt-in metrics that are not. */
+static void choose_from(
+	const char *text, const char *enabled, const char *disabled, const char *left)
+{
+	const struct platform_choice choice = { enabled, disabled };
+	struct platform *platform = accepts(text);
+	char names[2048] = "";
+	struct fault fault;
+
+	assert_int_equal(platform_choose(platform, &choice, &fault), 0);
+	for (unsigned m = 0; m < platform->n_metrics; m++)
+		sprintf(names + strlen(names), m ? " %s" : "%s", platform->metrics[m].name);
+	if (*platform->asleep)
+		sprintf(names + strlen(names), ", not%s", platform->asleep);
+	assert_string_equal(names, left);
+	free(platform);
+}
+
+static void choose(const char *text, const char *disabled, const char *left)
+{
+	choose_from(text, "", disabled, left);
+}
+
+static void refuses_choice(
+	const char *text, const char *enabled, const char *disabled, const char *expected)
+{
+	const struct platform_choice choice = { enabled, disabled };
+	struct platform *platform = accepts(text);
+	struct fault fault;
+
+	assert_int_equal(platform_choose(platform, &choice, &fault), -EINVAL);
+	assert_string_equal(fault.text, expected);
+	free(platform);
+}
+
+static void refuses_to_choose(const char *text, const char *disabled, const char *expected)
+{
+	refuses_choice(text, "", disabled, expected);
+}
+
+#define OPT_IN(name)                                                                               \
+	"[" name                                                                                   \
+	"]\npmu = a\nevent = raw:e=1\nscale = 1\nsource = a\nconfidence = low\nopt_in = yes\n"
+
+CASE("Opt-in metrics are counted only where the site enables them")
+{
+	static const char text[] = HEADER METRIC OPT_IN("energy.package") OPT_IN("energy.dram");
+
+	choose_from(text, "", "", "dram.read, not energy.package energy.dram");
+	choose_from(text, "energy.dram", "", "dram.read energy.dram, not energy.package");
+	choose_from(text, "energy.*", "", "dram.read energy.package energy.dram");
+	choose_from(text, "link.* energy.p*", "", "dram.read energy.package, not energy.dram");
+	choose_from(text, "*", "energy.*", "dram.read");
+	refuses_choice(text, "energy.ram", "",
+		"enable in [metrics] names energy.ram, which platform x does not have.");
+}
+
+CASE("Metrics that the site disables are left out, with their checks")
+{
+	char text[2048] = HEADER METRIC "[check.dram.read]\npmu = a\nevent = raw:e=1\nbytes = 1\n"
+					"source = a\nconfidence = low\n";
+
+	add_metrics(text, 3);
+	choose(text, "", "dram.read check.dram.read m0 m1 m2");
+	choose(text, " m1 ", "dram.read check.dram.read m0 m2");
+	choose(text, "m2\tm0 m2", "dram.read check.dram.read m1");
+	choose(text, "check.dram.read", "dram.read m0 m1 m2");
+	choose(text, "dram.read", "m0 m1 m2");
+	refuses_to_choose(
+		text, "m1 m", "disable in [metrics] names m, which platform x does not have.");
+	refuses_to_choose(text, "a.name.that.is.longer.than.any.metric.of.a.file",
+		"disable in [metrics] names a.name.that.is.longer.than.any.metric.of.a.file, which "
+		"platform x does not have.");
+	refuses_to_choose(text, "m0 m1 m2 dram.read",
+		"disable in [metrics] names all metrics of platform x: leave one.");
+}
+
+CASE("More metrics than uncored serves are refused, and which ones to disable is the site's choice")
+{
+	char text[2048] = HEADER;
+
+	add_metrics(text, 18);
+	refuses_to_choose(text, "",
+		"Platform x has 18 metrics that are not disabled, and uncored serves at most 16. "
+		"Add those that this site does not need to disable in [metrics] of uncored.conf, "
+		"for example the last of the file: m16 m17.");
+	refuses_to_choose(text, "m3",
+		"Platform x has 17 metrics that are not disabled, and uncored serves at most 16. "
+		"Add those that this site does not need to disable in [metrics] of uncored.conf, "
+		"for example the last of the file: m17.");
+	choose(text, "m3 m17", "m0 m1 m2 m4 m5 m6 m7 m8 m9 m10 m11 m12 m13 m14 m15 m16");
+}
+
+CASE("A metric may have a number for PCP, also where it is absent")
+{
+	struct platform *p = accepts(
+		HEADER METRIC "pmid = 1023\n[a]\nabsent = No.\npmid = 512\nunit = nJ\n" ABSENT);
+
+	assert_int_equal(p->metrics[0].pmid, 1023);
+	assert_int_equal(p->metrics[1].pmid, 512);
+	assert_string_equal(p->metrics[1].unit, "nJ");
+	assert_string_equal(p->metrics[1].absent, "No.");
+	assert_int_equal(p->metrics[2].pmid, 0);
+	free(p);
 }
 
 /* METRIC without the line of one key, then some more lines. */
@@ -204,7 +321,7 @@ static void refuses_metric(const char *without, const char *more, const char *ex
 	refuses(text, expected);
 }
 
-static void refuses_missing_keys(void **state)
+CASE("A missing key is named with its section")
 {
 	refuses_metric("\npmu", "", "/x.conf:4: [dram.read] lacks the key pmu.");
 	refuses_metric("\nevent", "", "/x.conf:4: [dram.read] lacks the key event.");
@@ -226,12 +343,12 @@ static void refuses_missing_keys(void **state)
 		"be too much.");
 }
 
-static void refuses_bad_metric_keys(void **state)
+CASE("A bad value in a metric is refused")
 {
 	refuses_metric("", "subtract = yes\n",
 		"/x.conf:10: unknown key subtract in [dram.read]; known are pmu, event, bytes, "
 		"scale, channel, clock, clock_ms, absent, partial, source, measured, confidence, "
-		"uncalibrated, unit.");
+		"uncalibrated, opt_in, unit, pmid.");
 	refuses_metric("", "[dram.read/a]\nsource = b\n",
 		"/x.conf:11: unknown key source in [dram.read/a]; known are pmu, event, bytes, "
 		"scale, channel, clock, clock_ms, subtract, optional.");
@@ -250,11 +367,13 @@ static void refuses_bad_metric_keys(void **state)
 		"/x.conf:4: [dram.read] has both keys bytes and scale: one is enough.");
 	refuses_metric("", "channel = imc0\n",
 		"/x.conf:10: channel = imc0: must be 1 to 15 letters a to z.");
+	refuses_metric("", "pmid = 511\n",
+		"/x.conf:10: pmid = 511: must be 512 to 1023 (the metric's number in PCP).");
 	refuses_metric("", "clock_ms = 10001\n",
 		"/x.conf:10: clock_ms = 10001: must be 1 to 10000 (milliseconds).");
 }
 
-static void refuses_bad_pmus(void **state)
+CASE("A malformed PMU glob is refused")
 {
 	static const char *const bad[] = { "a|b", "a | ", "a |  b", "| a", "a b", "../a", "" };
 
@@ -272,7 +391,7 @@ static void refuses_bad_pmus(void **state)
 	}
 }
 
-static void refuses_bad_events(void **state)
+CASE("A malformed event is refused")
 {
 	static const struct {
 		const char *value, *why;
@@ -309,7 +428,7 @@ static void refuses_bad_events(void **state)
 		"must be at most 4 alternatives.");
 }
 
-static void states_an_unknown_machine(void **state)
+CASE("On an unknown machine the error names the machine and a remedy")
 {
 	struct place place;
 	struct platform *platform = NULL;
@@ -326,6 +445,11 @@ static void states_an_unknown_machine(void **state)
 		place.etc, place.usr);
 	assert_string_equal(fault.text, expected);
 
+	/* A folder that --platforms names must be there. */
+	assert_int_equal(platform_find((const char *const[]){ "/nonexistent", NULL }, place.tree.fd,
+				 NULL, &platform, &fault),
+		-ENOENT);
+	assert_string_equal(fault.text, "Cannot list /nonexistent: No such file or directory.");
 	tree_write(&place.tree, "proc/cpuinfo", "flags : fpu hypervisor\n");
 	assert_int_equal(place_find(&place, NULL, &platform, &fault), -ENODEV);
 	snprintf(expected, sizeof expected,
@@ -338,7 +462,7 @@ static void states_an_unknown_machine(void **state)
 	tree_free(&place.tree);
 }
 
-static void takes_a_forced_name(void **state)
+CASE("A name in the configuration decides")
 {
 	struct place place;
 	struct platform *platform = NULL;
@@ -351,7 +475,8 @@ static void takes_a_forced_name(void **state)
 		&place.tree, "usr/y.conf", "[platform]\ntitle = Another\nvendor = Other\n" METRIC);
 	assert_int_equal(place_find(&place, "y", &platform, &fault), 0);
 	assert_string_equal(platform->title, "Another");
-	platform = platform_free(platform);
+	free(platform);
+	platform = NULL;
 	assert_int_equal(place_find(&place, "z", &platform, &fault), -EINVAL);
 	snprintf(expected, sizeof expected, "There is no platform z in %s, %s. There are: x, y.",
 		place.etc, place.usr);
@@ -363,7 +488,7 @@ static void takes_a_forced_name(void **state)
 	tree_free(&place.tree);
 }
 
-static void says_why_a_machine_is_unsupported(void **state)
+CASE("A machine that cannot be counted on is told why")
 {
 	struct place place;
 	struct platform *platform = NULL;
@@ -394,7 +519,7 @@ static int stop_visiting(const struct platform *platform, void *names)
 	return -ECANCELED;
 }
 
-static void visits_all_platforms(void **state)
+CASE("All platforms are visited, overridden ones not")
 {
 	struct place place;
 	struct fault fault;
@@ -414,7 +539,7 @@ static void visits_all_platforms(void **state)
 	tree_free(&place.tree);
 }
 
-static void takes_the_word_of_the_site(void **state)
+CASE("The site says what a count is worth")
 {
 	struct platform *platform = accepts(
 		HEADER METRIC "uncalibrated = yes\n"
@@ -433,10 +558,10 @@ static void takes_the_word_of_the_site(void **state)
 	assert_int_equal(platform_calibrate(platform, "hbm.read", 64, &fault), -EINVAL);
 	assert_int_equal(platform_calibrate(platform, "dram.write", 64, &fault), -EINVAL);
 	assert_non_null(strstr(fault.text, "whose terms are worth 1 and 2 bytes"));
-	platform_free(platform);
+	free(platform);
 }
 
-static void reads_units_and_scales(void **state)
+CASE("Units and scales are read, and fractions reduced")
 {
 	static const struct {
 		const char *unit, *worth;
@@ -450,7 +575,6 @@ static void reads_units_and_scales(void **state)
 		{ "count", "scale = 6/4", { 3, 2 } },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		char text[512];
 		struct platform *platform;
@@ -464,11 +588,11 @@ static void reads_units_and_scales(void **state)
 		for (unsigned t = 0; t < 2; t++)
 			assert_true(
 				scale_is_same(platform->metrics[0].terms[t].scale, cases[i].scale));
-		platform_free(platform);
+		free(platform);
 	}
 }
 
-static void calibrates_a_fraction(void **state)
+CASE("... also where the file says a fraction")
 {
 	struct platform *platform = accepts(HEADER
 		"[a]\npmu = p\nevent = raw:e=1\nsource = s\nconfidence = low\nunit = nJ\n"
@@ -476,15 +600,14 @@ static void calibrates_a_fraction(void **state)
 		"[b]\npmu = p\nevent = raw:e=1\nsource = s\nconfidence = low\nscale = 1/3\n");
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(platform_calibrate(platform, "a", 64, &fault), -EINVAL);
 	assert_non_null(strstr(fault.text, "whose terms are worth 1/3 and 2/3 nJ"));
 	assert_int_equal(platform_calibrate(platform, "b", 64, &fault), 0);
 	assert_true(scale_is_same(platform->metrics[1].terms[0].scale, (struct scale){ 64, 1 }));
-	platform_free(platform);
+	free(platform);
 }
 
-static void finds_the_check_of_a_metric(void **state)
+CASE("A metric's check is found")
 {
 	struct platform *platform = accepts(HEADER METRIC ABSENT
 		"[check.dram.read]\npmu = b\nevent = raw:e=1\nbytes = 1\nsource = here\n"
@@ -493,10 +616,10 @@ static void finds_the_check_of_a_metric(void **state)
 	assert_int_equal(platform_check_of(platform, 0), 2);
 	assert_int_equal(platform_check_of(platform, 1), -1);
 	assert_int_equal(platform_check_of(platform, 2), -1);
-	platform_free(platform);
+	free(platform);
 }
 
-static void refuses_two_matches(void **state)
+CASE("Two matching files are an error")
 {
 	struct place place;
 	struct platform *platform = NULL;
@@ -517,7 +640,7 @@ static void refuses_two_matches(void **state)
 	tree_free(&place.tree);
 }
 
-static void lets_earlier_directories_override(void **state)
+CASE("A file in an earlier directory overrides its namesakes")
 {
 	struct place place;
 	struct platform *platform = NULL;
@@ -532,7 +655,7 @@ static void lets_earlier_directories_override(void **state)
 	assert_int_equal(place_find(&place, NULL, &platform, &fault), 0);
 	assert_string_equal(platform->name, "x");
 	assert_string_equal(platform->path + strlen(platform->path) - 11, "/etc/x.conf");
-	platform_free(platform);
+	free(platform);
 
 	tree_write(&place.tree, "etc/a-name-of-more-than-thirty-one-bytes.conf", "");
 	assert_int_equal(place_find(&place, NULL, &platform, &fault), -EINVAL);
@@ -559,7 +682,7 @@ static struct platform *find_shipped(const struct tree *tree)
 	return platform;
 }
 
-static void subtracts_on_knl_in_cache_mode(void **state)
+CASE("MCDRAM as a cache is a difference of counts")
 {
 	const struct platform_metric *read, *write;
 	struct platform *platform;
@@ -577,37 +700,6 @@ static void subtracts_on_knl_in_cache_mode(void **state)
 	assert_true(write->terms[1].subtract);
 	assert_string_equal(
 		platform->metrics[0].terms[0].event.choice[0].text, "event=0x03,umask=0x01");
-	platform_free(platform);
+	free(platform);
 	tree_free(&tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE("Every key of a platform file is read", reads_every_key),
-		CASE("A bad [platform] is refused", refuses_bad_headers),
-		CASE("A bad section is refused", refuses_bad_sections),
-		CASE("More terms than a metric can have are refused", refuses_too_many_terms),
-		CASE("A machine that cannot be counted on is told why",
-			says_why_a_machine_is_unsupported),
-		CASE("All platforms are visited, overridden ones not", visits_all_platforms),
-		CASE("The site says what a count is worth", takes_the_word_of_the_site),
-		CASE("... also where the file says a fraction", calibrates_a_fraction),
-		CASE("Units and scales are read, and fractions reduced", reads_units_and_scales),
-		CASE("A metric's check is found", finds_the_check_of_a_metric),
-		CASE("More metrics than a page can hold are refused", refuses_too_many_metrics),
-		CASE("A missing key is named with its section", refuses_missing_keys),
-		CASE("A bad value in a metric is refused", refuses_bad_metric_keys),
-		CASE("A malformed PMU glob is refused", refuses_bad_pmus),
-		CASE("A malformed event is refused", refuses_bad_events),
-		CASE("On an unknown machine the error names the machine and a remedy",
-			states_an_unknown_machine),
-		CASE("A name in the configuration decides", takes_a_forced_name),
-		CASE("Two matching files are an error", refuses_two_matches),
-		CASE("A file in an earlier directory overrides its namesakes",
-			lets_earlier_directories_override),
-		CASE("MCDRAM as a cache is a difference of counts", subtracts_on_knl_in_cache_mode),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

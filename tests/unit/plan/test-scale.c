@@ -6,7 +6,7 @@
 #include "common/macro.h"
 #include "tests/harness/test.h"
 
-static void fractions_are_reduced(void **state)
+CASE("fractions are read and reduced")
 {
 	static const struct {
 		const char *text, *reduced;
@@ -21,7 +21,6 @@ static void fractions_are_reduced(void **state)
 		{ "18446744073709551615/18446744073709551615", "1" },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct scale scale = { 7, 7 };
 		char text[SCALE_TEXT_MAX];
@@ -32,7 +31,7 @@ static void fractions_are_reduced(void **state)
 	}
 }
 
-static void what_is_not_a_fraction_is_refused(void **state)
+CASE("what is not a fraction, or too large, is refused")
 {
 	static const char *const texts[] = { "", "0", "0/1", "1/0", "/", "1/", "/2", "1/2/3", "-1",
 		"1/-2", " 1", "1 ", "1 / 2", "0x10", "1.5", "1e9", "18446744073709551616" };
@@ -40,7 +39,6 @@ static void what_is_not_a_fraction_is_refused(void **state)
 		"18446744073709551614/4294967298" };
 	struct scale scale = { 7, 7 };
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(texts); i++)
 		if (scale_parse(texts[i], &scale) != -EINVAL)
 			fail_msg("\"%s\" is taken", texts[i]);
@@ -50,7 +48,7 @@ static void what_is_not_a_fraction_is_refused(void **state)
 }
 
 /* The quotients were computed with Python's whole numbers. */
-static void products_of_more_than_64_bits_are_right(void **state)
+CASE("a product of more than 64 bits is right")
 {
 	static const struct {
 		struct scale scale;
@@ -68,23 +66,9 @@ static void products_of_more_than_64_bits_are_right(void **state)
 		{ { 65, 2 }, UINT64_C(1) << 63, UINT64_C(1) << 62 },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_true(scale_apply(cases[i].scale, cases[i].count) == cases[i].worth);
 	assert_int_equal(scale_round_up((struct scale){ 64, 9 }), 8);
 	assert_int_equal(scale_round_up((struct scale){ 64, 1 }), 64);
 	assert_int_equal(scale_round_up((struct scale){ UINT32_MAX, UINT32_MAX }), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("fractions are read and reduced", fractions_are_reduced),
-		CASE("what is not a fraction, or too large, is refused",
-			what_is_not_a_fraction_is_refused),
-		CASE("a product of more than 64 bits is right",
-			products_of_more_than_64_bits_are_right),
-	};
-
-	return cmocka_run_group_tests_name("scale", cases, NULL, NULL);
 }

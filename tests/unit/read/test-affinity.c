@@ -21,14 +21,32 @@ static int find(const char *machine, const char *pmu, uint32_t package)
 	return affinity_find(root_fd, pmu, package);
 }
 
-static void test_in_charge(void **state)
+CASE("the CPU that is in charge is found")
 {
 	assert_int_equal(find("icelake-sp", "uncore_imc_3", 0), 0);
 	assert_int_equal(find("icelake-sp", "uncore_imc_3", 1), 4);
 	assert_int_equal(find("power9", "nest_mba0_imc", 8), 4);
 }
 
-static void test_nobody_in_charge(void **state)
+/* The memory controllers of altra's second socket are offered on a CPU of the first. */
+CASE("the CPU of a PMU with a place may be of another package")
+{
+	struct platform platform = { .pmu_sockets = "arm_dmc620_1* | arm_dmc620_5*" };
+	struct plan_box boxes[] = { { .pmu = "arm_cmn_0", .cpu = 2 },
+		{ .pmu = "arm_dmc620_50008c000", .cpu = 0 } };
+	struct plan_socket sockets[] = { { .cpu = 0, .package = 1, .n_boxes = 2 } };
+	const struct plan plan = { &platform, .n_sockets = 1, .n_boxes = 2, .sockets = sockets,
+		.boxes = boxes };
+	struct affinity affinity = affinity_of(&plan, 0);
+
+	assert_string_equal(affinity.pmu, "arm_dmc620_50008c000");
+	assert_int_equal(find("altra", affinity.pmu, affinity.package), 0);
+	assert_int_equal(find("altra", affinity.pmu, 1), -ENOENT);
+	platform.pmu_sockets[0] = '\0';
+	assert_int_equal(affinity_of(&plan, 0).package, 1);
+}
+
+CASE("no CPU in charge is ENOENT")
 {
 	assert_int_equal(find("icelake-sp", "uncore_imc_3", 2), -ENOENT);
 	assert_int_equal(find("icelake-sp", "uncore_imc_99", 0), -ENOENT);
@@ -63,7 +81,7 @@ static void push_to(int cpu)
 	assert_int_equal(sched_getcpu(), cpu);
 }
 
-static void test_comes_back(void **state)
+CASE("a thread goes back to its CPU")
 {
 	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
 
@@ -75,7 +93,7 @@ static void test_comes_back(void **state)
 	assert_int_equal(affinity.cpu, nth_cpu(1));
 }
 
-static void test_not_too_often(void **state)
+CASE("a thread looks once a second")
 {
 	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
 
@@ -90,7 +108,7 @@ static void test_not_too_often(void **state)
 	assert_int_equal(sched_getcpu(), nth_cpu(1));
 }
 
-static void test_any(void **state)
+CASE("a thread without a CPU stays where it is")
 {
 	struct affinity affinity = { .cpu = -1 };
 
@@ -102,13 +120,5 @@ static void test_any(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		CASE("the CPU that is in charge is found", test_in_charge),
-		CASE("no CPU in charge is ENOENT", test_nobody_in_charge),
-		CASE("a thread goes back to its CPU", test_comes_back),
-		CASE("a thread looks once a second", test_not_too_often),
-		CASE("a thread without a CPU stays where it is", test_any),
-	};
-
-	return cmocka_run_group_tests_name("affinity", tests, remember_cpus, NULL);
+	return run_cases(remember_cpus, NULL);
 }

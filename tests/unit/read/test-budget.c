@@ -41,13 +41,22 @@ static uint64_t ask_without_pause(
 	return spent_ns;
 }
 
-static void a_flood_gets_the_budget_and_the_burst_and_no_more(void **state)
+static struct budget budget;
+
+static int end(void **state)
+{
+	budget_done(&budget);
+	return compare_descriptors(state);
+}
+
+#define BUDGET_CASE(sentence) CASE_WITHIN(sentence, remember_descriptors, end)
+
+CASE("a flood gets the budget and the burst, and no more")
 {
 	static const uint32_t percents[] = { 1, 10, 41, 67, 99 };
 
 	for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
 		uint64_t earned_ns = 10 * SECOND * percents[i] / 100;
-		struct budget budget;
 
 		new_budget(&budget, percents[i], 100);
 		assert_in_range(ask_without_pause(&budget, ALICE, 1, 10 * SECOND), earned_ns,
@@ -56,9 +65,8 @@ static void a_flood_gets_the_budget_and_the_burst_and_no_more(void **state)
 	}
 }
 
-static void use_is_counted_and_debts_are_as_of_now(void **state)
+BUDGET_CASE("what an account has used is counted, and its debt is as of now")
 {
-	struct budget budget;
 	struct budget_use use;
 
 	new_budget(&budget, 10, 100);
@@ -78,25 +86,20 @@ static void use_is_counted_and_debts_are_as_of_now(void **state)
 	assert_int_equal(budget_use(&budget, BOB, 1).charged_ns, 0);
 	budget_forget(&budget, ALICE);
 	assert_int_equal(budget_use(&budget, ALICE, 1).charged_ns, 0);
-	budget_done(&budget);
 }
 
-static void what_is_saved_up_is_at_most_the_burst(void **state)
+BUDGET_CASE("users save up the burst at most")
 {
-	struct budget budget;
-
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	assert_int_equal(budget_ask(&budget, ALICE, 3600 * SECOND), 0);
 	assert_int_equal(budget.total_ns, 75 * MS); /* and 25 ms that thrifty users may owe */
 	assert_int_equal(budget.accounts[ALICE].credit_ns, 100 * MS);
-	budget_done(&budget);
 }
 
-static void idle_users_cost_nothing(void **state)
+BUDGET_CASE("idle users cost nothing")
 {
 	uint64_t alone_ns, beside_idle_ns;
-	struct budget budget;
 
 	new_budget(&budget, 10, 100);
 	alone_ns = ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
@@ -107,12 +110,10 @@ static void idle_users_cost_nothing(void **state)
 	beside_idle_ns = ask_without_pause(&budget, ALICE, 2 * SECOND, 10 * SECOND);
 	assert_int_equal(beside_idle_ns, alone_ns);
 	assert_int_equal(budget.n_active, 1);
-	budget_done(&budget);
 }
 
-static void a_thrifty_user_waits_for_no_flood(void **state)
+BUDGET_CASE("a thrifty user waits for no flood")
 {
-	struct budget budget;
 	uint64_t now = 1;
 
 	new_budget(&budget, 10, 100);
@@ -126,14 +127,12 @@ static void a_thrifty_user_waits_for_no_flood(void **state)
 		assert_int_equal(budget_ask(&budget, BOB, now), 0);
 		sweep_for(&budget, BOB, now);
 	}
-	budget_done(&budget);
 }
 
 /* Users could come under new names by subordinate ids, if these were not one account. */
-static void coming_under_new_names_gets_no_more_than_the_total(void **state)
+BUDGET_CASE("coming under new names gets no more than the total")
 {
 	uint64_t now = 1, spent_ns = 0;
-	struct budget budget;
 
 	new_budget(&budget, 10, 100);
 	for (unsigned i = 0; now < 10 * SECOND; i = (i + 1) % ACCOUNTS) {
@@ -145,12 +144,10 @@ static void coming_under_new_names_gets_no_more_than_the_total(void **state)
 		spent_ns += SWEEP_NS;
 	}
 	assert_in_range(spent_ns, SECOND, SECOND + 100 * MS + 2 * SWEEP_NS);
-	budget_done(&budget);
 }
 
-static void one_who_is_alone_waits_for_some_sweeps_in_a_row(void **state)
+BUDGET_CASE("a user that is alone waits for some sweeps in a row")
 {
-	struct budget budget;
 	uint64_t wait_ns;
 
 	new_budget(&budget, 10, 100);
@@ -162,12 +159,10 @@ static void one_who_is_alone_waits_for_some_sweeps_in_a_row(void **state)
 	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), wait_ns + 10 * (3 * SWEEP_NS + 1));
 	budget_ask(&budget, BOB, 1);
 	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), budget_ask(&budget, ALICE, 1));
-	budget_done(&budget);
 }
 
-static void debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit(void **state)
+BUDGET_CASE("debts are kept, and the wait for them ends when there is credit")
 {
-	struct budget budget;
 	uint64_t now = 10 * SECOND, wait_ns;
 
 	new_budget(&budget, 10, 100);
@@ -179,13 +174,10 @@ static void debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit(void 
 	assert_in_range(wait_ns, 69 * MS, 70 * MS + 10);
 	assert_true(budget_ask(&budget, ALICE, now + wait_ns - 20) > 0);
 	assert_int_equal(budget_ask(&budget, ALICE, now + wait_ns), 0);
-	budget_done(&budget);
 }
 
-static void while_there_is_plenty_nobody_keeps_count(void **state)
+BUDGET_CASE("while there is plenty nobody keeps count")
 {
-	struct budget budget;
-
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	budget_charge(&budget, ALICE, 49 * MS);
@@ -194,14 +186,11 @@ static void while_there_is_plenty_nobody_keeps_count(void **state)
 	/* 24 ms are left for users with credit; ALICE has earned none yet. */
 	assert_in_range(budget_ask(&budget, ALICE, 1), 1, 10);
 	assert_int_equal(budget_ask(&budget, ALICE, 11), 0);
-	budget_done(&budget);
 }
 
 /* Together the users pay for a sweep that none could pay alone. */
-static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
+BUDGET_CASE("users in debt by a sweep join the sweep of another")
 {
-	struct budget budget;
-
 	new_budget(&budget, 10, 100);
 	ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
 	budget_ask(&budget, BOB, 10 * SECOND);
@@ -210,14 +199,11 @@ static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
 	assert_true(budget_may_join(&budget, BOB, 10 * SECOND));
 	budget_charge(&budget, BOB, SWEEP_NS);
 	assert_false(budget_may_join(&budget, BOB, 10 * SECOND));
-	budget_done(&budget);
 }
 
 /* BOB is admitted alone, because it has more credit. */
-static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
+BUDGET_CASE("nobody joins a sweep to draw on the next earnings")
 {
-	struct budget budget;
-
 	new_budget(&budget, 10, 100);
 	budget.sweep_cost_ns = SWEEP_NS;
 	budget_ask(&budget, ALICE, SECOND);
@@ -229,13 +215,11 @@ static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
 	assert_false(budget_may_join(&budget, ALICE, SECOND));
 	budget.total_ns = -1 * (int64_t)MS;
 	assert_true(budget_may_join(&budget, ALICE, SECOND));
-	budget_done(&budget);
 }
 
 /* BOB was idle for a while, and the flood of ALICE has just spent the total. */
-static void a_user_who_has_saved_up_waits_for_no_total(void **state)
+BUDGET_CASE("a user that has saved up waits for no total")
 {
-	struct budget budget;
 	uint64_t now = 10 * SECOND;
 
 	new_budget(&budget, 10, 100);
@@ -247,13 +231,11 @@ static void a_user_who_has_saved_up_waits_for_no_total(void **state)
 	assert_int_equal(budget_ask(&budget, BOB, now), 0);
 	budget_charge(&budget, ALICE, 20 * MS);
 	assert_true(budget_ask(&budget, BOB, now) > 0);
-	budget_done(&budget);
 }
 
 /* Both have saved up all that they can, and one spends it. */
-static void who_keeps_its_credit_waits_for_nobody_who_spends_it(void **state)
+BUDGET_CASE("a user that keeps its credit does not wait for users that spend theirs")
 {
-	struct budget budget;
 	uint64_t now = 10 * SECOND;
 
 	new_budget(&budget, 10, 100);
@@ -269,13 +251,10 @@ static void who_keeps_its_credit_waits_for_nobody_who_spends_it(void **state)
 		sweep_for(&budget, BOB, now + 2 * MS);
 	}
 	assert_true(budget.accounts[ALICE].credit_ns < budget.accounts[BOB].credit_ns);
-	budget_done(&budget);
 }
 
-static void what_nobody_could_make_wait_puts_only_its_account_in_debt(void **state)
+BUDGET_CASE("costs that could not wait put only their account in debt")
 {
-	struct budget budget;
-
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, BOB, 1), 0);
 	assert_int_equal(budget_ask(&budget, BOB, 100 * MS), 0);
@@ -284,13 +263,10 @@ static void what_nobody_could_make_wait_puts_only_its_account_in_debt(void **sta
 	assert_int_equal(budget.accounts[ALICE].credit_ns, -(int64_t)(100 * MS));
 	assert_int_equal(budget_ask(&budget, BOB, 100 * MS + 10), 0);
 	assert_true(budget_ask(&budget, ALICE, 100 * MS + 10) > 200 * MS);
-	budget_done(&budget);
 }
 
-static void a_number_that_stands_for_another_user_begins_with_nothing(void **state)
+BUDGET_CASE("a number that stands for another user begins with nothing")
 {
-	struct budget budget;
-
 	new_budget(&budget, 10, 100);
 	ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
 	budget_charge(&budget, ALICE, SECOND);
@@ -298,55 +274,43 @@ static void a_number_that_stands_for_another_user_begins_with_nothing(void **sta
 	budget_forget(&budget, ALICE);
 	assert_int_equal(budget.n_active, 0);
 	assert_int_equal(budget.accounts[ALICE].credit_ns, 0);
-	budget_done(&budget);
 }
 
 /* --- intervals --- */
 
-static void an_early_ring_waits_until_the_interval_is_over_and_no_longer(void **state)
+BUDGET_CASE("an early ring waits until the interval is over, and no longer")
 {
-	struct budget budget;
-
 	new_budget(&budget, 100, 1000);
 	budget.rules.min_interval_ms = 20;
 	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
 	sweep_for(&budget, ALICE, 2 * MS);
 	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 17 * MS);
 	assert_int_equal(budget_ask(&budget, BOB, 22 * MS), 0);
-	budget_done(&budget);
 }
 
-static void the_interval_of_a_user_holds_back_nobody_else(void **state)
+BUDGET_CASE("the interval of a user holds back nobody else")
 {
-	struct budget budget;
-
 	new_budget(&budget, 100, 1000);
 	budget.rules.min_interval_per_user_ms = 20;
 	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
 	sweep_for(&budget, ALICE, 2 * MS);
 	assert_int_equal(budget_ask(&budget, ALICE, 5 * MS), 17 * MS);
 	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 0);
-	budget_done(&budget);
 }
 
 /* An account changes so when the user's uid was looked up. */
-static void the_interval_of_a_user_goes_with_it_to_another_account(void **state)
+BUDGET_CASE("the interval of a user goes with it to another account")
 {
-	struct budget budget;
-
 	new_budget(&budget, 100, 1000);
 	budget.rules.min_interval_per_user_ms = 20;
 	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
 	sweep_for(&budget, ALICE, 2 * MS);
 	budget_move(&budget, ALICE, BOB);
 	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 17 * MS);
-	budget_done(&budget);
 }
 
-static void the_longest_of_all_waits_counts(void **state)
+BUDGET_CASE("the longest of all waits counts")
 {
-	struct budget budget;
-
 	new_budget(&budget, 10, 1);
 	budget.rules.min_interval_ms = 20;
 	budget.rules.min_interval_per_user_ms = 30;
@@ -355,47 +319,4 @@ static void the_longest_of_all_waits_counts(void **state)
 	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 30 * MS);
 	budget_charge(&budget, ALICE, 11 * MS);
 	assert_in_range(budget_ask(&budget, ALICE, 1 * MS), 100 * MS, 120 * MS);
-	budget_done(&budget);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("what an account has used is counted, and its debt is as of now",
-			use_is_counted_and_debts_are_as_of_now),
-		CASE("a flood gets the budget and the burst, and no more",
-			a_flood_gets_the_budget_and_the_burst_and_no_more),
-		CASE("users save up the burst at most", what_is_saved_up_is_at_most_the_burst),
-		CASE("idle users cost nothing", idle_users_cost_nothing),
-		CASE("a thrifty user waits for no flood", a_thrifty_user_waits_for_no_flood),
-		CASE("coming under new names gets no more than the total",
-			coming_under_new_names_gets_no_more_than_the_total),
-		CASE("a user that is alone waits for some sweeps in a row",
-			one_who_is_alone_waits_for_some_sweeps_in_a_row),
-		CASE("debts are kept, and the wait for them ends when there is credit",
-			debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit),
-		CASE("while there is plenty nobody keeps count",
-			while_there_is_plenty_nobody_keeps_count),
-		CASE("users in debt by a sweep join the sweep of another",
-			users_in_debt_by_a_sweep_join_the_sweep_of_another),
-		CASE("nobody joins a sweep to draw on the next earnings",
-			nobody_joins_a_sweep_to_draw_on_the_next_earnings),
-		CASE("a user that has saved up waits for no total",
-			a_user_who_has_saved_up_waits_for_no_total),
-		CASE("a user that keeps its credit does not wait for users that spend theirs",
-			who_keeps_its_credit_waits_for_nobody_who_spends_it),
-		CASE("costs that could not wait put only their account in debt",
-			what_nobody_could_make_wait_puts_only_its_account_in_debt),
-		CASE("a number that stands for another user begins with nothing",
-			a_number_that_stands_for_another_user_begins_with_nothing),
-		CASE("an early ring waits until the interval is over, and no longer",
-			an_early_ring_waits_until_the_interval_is_over_and_no_longer),
-		CASE("the interval of a user holds back nobody else",
-			the_interval_of_a_user_holds_back_nobody_else),
-		CASE("the interval of a user goes with it to another account",
-			the_interval_of_a_user_goes_with_it_to_another_account),
-		CASE("the longest of all waits counts", the_longest_of_all_waits_counts),
-	};
-
-	return cmocka_run_group_tests_name("budget", cases, NULL, NULL);
 }

@@ -50,10 +50,7 @@ static int tear_down(void **state)
 	return compare_descriptors(state);
 }
 
-#define DOORBELLS_CASE(sentence, function)                                                         \
-	{                                                                                          \
-		sentence, function, set_up, tear_down, NULL                                        \
-	}
+#define DOORBELLS_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
 
 static void ring(unsigned user)
 {
@@ -119,7 +116,7 @@ static void put_off(uint32_t ms)
 	assert_true(page_wakeup_is_claimed(&wakeups[0]));
 }
 
-static void many_rings_are_one_claim(void **state)
+DOORBELLS_CASE("all rings of a user are one claim")
 {
 	ring(0);
 	ring(0);
@@ -131,7 +128,7 @@ static void many_rings_are_one_claim(void **state)
 	assert_int_equal(claims_due_ns(&doorbells, BEGIN_NS + 1), -1);
 }
 
-static void a_claim_that_is_put_off_says_so(void **state)
+DOORBELLS_CASE("a claim that is put off says so until its sweep begins")
 {
 	put_off(10);
 	assert_int_equal(page_wakeup_due_ns(&wakeups[0]), BEGIN_NS + 10 * MS);
@@ -149,7 +146,7 @@ static void a_claim_that_is_put_off_says_so(void **state)
 	assert_int_equal(doorbells.throttled, 1);
 }
 
-static void over_the_budget_a_claim_is_put_off(void **state)
+DOORBELLS_CASE("over the budget a claim is put off")
 {
 	spend_all(BEGIN_NS);
 	ring(0);
@@ -159,7 +156,7 @@ static void over_the_budget_a_claim_is_put_off(void **state)
 	assert_false(page_wakeup_is_claimed(&wakeups[0]));
 }
 
-static void a_doorbell_that_pesters_is_muted_until_it_is_answered(void **state)
+DOORBELLS_CASE("a doorbell that pesters is muted until it is answered")
 {
 	put_off(10);
 	spend_all(BEGIN_NS + 1);
@@ -176,7 +173,7 @@ static void a_doorbell_that_pesters_is_muted_until_it_is_answered(void **state)
 	assert_int_equal(doorbells.n_events, 1);
 }
 
-static void the_sweep_is_charged_to_those_it_answers(void **state)
+DOORBELLS_CASE("a sweep is charged to those it answers")
 {
 	put_off(10);
 	spend_all(BEGIN_NS + 10 * MS);
@@ -194,7 +191,7 @@ static void the_sweep_is_charged_to_those_it_answers(void **state)
 	assert_true(page_wakeup_is_claimed(&wakeups[2]));
 }
 
-static void users_in_debt_by_less_than_a_sweep_join(void **state)
+DOORBELLS_CASE("users in debt by less than a sweep join one")
 {
 	spend_all(BEGIN_NS);
 	doorbells.budget.sweep_cost_ns = COST_NS;
@@ -215,7 +212,7 @@ static void users_in_debt_by_less_than_a_sweep_join(void **state)
 }
 
 /* The cost of a turn must not keep the claim from being admitted when it is due. */
-static void what_a_ring_costs_is_waited_for(void **state)
+DOORBELLS_CASE("what a ring costs is waited for at once")
 {
 	spend_all(BEGIN_NS);
 	ring(0);
@@ -244,7 +241,7 @@ static unsigned ring_often(unsigned n_times)
 	return moments;
 }
 
-static void late_rings_make_a_batch(void **state)
+DOORBELLS_CASE("late rings, again and again, make a batch, and quiet moments unmake it")
 {
 	doorbells.places[0].n_clients = 100;
 	assert_int_equal(ring_often(3), 0);
@@ -258,19 +255,19 @@ static void late_rings_make_a_batch(void **state)
 	assert_int_equal(batch_moments(&doorbells), BATCH_MOMENTS - 1);
 }
 
-static void a_batch_has_a_moment_for_each_client(void **state)
+DOORBELLS_CASE("a batch is waited for a moment per client at most")
 {
 	doorbells.places[0].n_clients = 4;
 	assert_int_equal(ring_often(100), 4);
 }
 
-static void the_only_client_of_a_user_is_no_batch(void **state)
+DOORBELLS_CASE("the only client of a user is not a batch")
 {
 	doorbells.places[0].n_clients = 1;
 	assert_int_equal(ring_often(100), 0);
 }
 
-static void a_former_users_rings_are_ignored(void **state)
+DOORBELLS_CASE("a former user's rings are ignored")
 {
 	int former = dup(fds[0]);
 
@@ -298,7 +295,7 @@ static void spend_all_but_of(unsigned account, uint64_t now_ns)
 }
 
 /* Another user has the place of user 0 before the turn is charged. */
-static void who_leaves_within_a_turn_pays_for_it(void **state)
+DOORBELLS_CASE("a user that leaves within a turn pays for it, not the one in its place")
 {
 	spend_all_but_of(0, BEGIN_NS);
 	ring(0);
@@ -318,7 +315,7 @@ static void who_leaves_within_a_turn_pays_for_it(void **state)
 	assert_int_equal(credit(3), 1 - COST_NS);
 }
 
-static void one_that_waits_can_be_removed(void **state)
+DOORBELLS_CASE("a user that waits can be removed")
 {
 	put_off(10);
 	doorbells_remove(&doorbells, 0);
@@ -331,7 +328,7 @@ static void one_that_waits_can_be_removed(void **state)
 	assert_true(turn_at(BEGIN_NS + 20 * MS, COST_NS));
 }
 
-static void new_rules_are_looked_at_at_once(void **state)
+DOORBELLS_CASE("new rules are looked at at once")
 {
 	const struct budget_rules rules = { .percent = 100, .burst_ms = 1000 };
 
@@ -421,7 +418,7 @@ static uint32_t spin_allowed(unsigned n_clients)
 	return wakeups[0].spin_ns;
 }
 
-static void few_clients_may_spin(void **state)
+DOORBELLS_CASE("one or two clients of a user may spin, more had better sleep")
 {
 	assert_int_equal(spin_allowed(1), 1234);
 	assert_int_equal(spin_allowed(2), 1234);
@@ -460,7 +457,7 @@ static void turn_for_one_beside_many(void)
 	claims_charge(&doorbells, now_ns, 0, now_ns);
 }
 
-static void many_sleepers_are_woken_in_portions(void **state)
+DOORBELLS_CASE("many sleepers of a user are woken in portions, other users first")
 {
 	struct sleeper sleepers[SLEEPERS];
 	uint64_t now_ns = clock_now_ns();
@@ -484,7 +481,7 @@ static void many_sleepers_are_woken_in_portions(void **state)
 }
 
 /* The sweep is there already: an interval delays only users that want another sweep. */
-static void intervals_do_not_keep_sleepers(void **state)
+DOORBELLS_CASE("intervals do not keep sleepers from being woken")
 {
 	const struct budget_rules rules = { .percent = 100,
 		.burst_ms = 1000,
@@ -593,50 +590,8 @@ static void follow(uint32_t seed)
 	}
 }
 
-static void nobody_who_waits_is_forgotten(void **state)
+DOORBELLS_CASE("no waiter is forgotten")
 {
 	for (uint32_t seed = 1; seed <= 50; seed++)
 		follow(seed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		DOORBELLS_CASE("all rings of a user are one claim", many_rings_are_one_claim),
-		DOORBELLS_CASE("a claim that is put off says so until its sweep begins",
-			a_claim_that_is_put_off_says_so),
-		DOORBELLS_CASE(
-			"over the budget a claim is put off", over_the_budget_a_claim_is_put_off),
-		DOORBELLS_CASE("a doorbell that pesters is muted until it is answered",
-			a_doorbell_that_pesters_is_muted_until_it_is_answered),
-		DOORBELLS_CASE("a sweep is charged to those it answers",
-			the_sweep_is_charged_to_those_it_answers),
-		DOORBELLS_CASE("users in debt by less than a sweep join one",
-			users_in_debt_by_less_than_a_sweep_join),
-		DOORBELLS_CASE(
-			"what a ring costs is waited for at once", what_a_ring_costs_is_waited_for),
-		DOORBELLS_CASE("late rings, again and again, make a batch, and quiet moments "
-			       "unmake it",
-			late_rings_make_a_batch),
-		DOORBELLS_CASE("a batch is waited for a moment per client at most",
-			a_batch_has_a_moment_for_each_client),
-		DOORBELLS_CASE("the only client of a user is not a batch",
-			the_only_client_of_a_user_is_no_batch),
-		DOORBELLS_CASE(
-			"a former user's rings are ignored", a_former_users_rings_are_ignored),
-		DOORBELLS_CASE(
-			"a user that leaves within a turn pays for it, not the one in its place",
-			who_leaves_within_a_turn_pays_for_it),
-		DOORBELLS_CASE("a user that waits can be removed", one_that_waits_can_be_removed),
-		DOORBELLS_CASE("new rules are looked at at once", new_rules_are_looked_at_at_once),
-		DOORBELLS_CASE("one or two clients of a user may spin, more had better sleep",
-			few_clients_may_spin),
-		DOORBELLS_CASE("many sleepers of a user are woken in portions, other users first",
-			many_sleepers_are_woken_in_portions),
-		DOORBELLS_CASE("intervals do not keep sleepers from being woken",
-			intervals_do_not_keep_sleepers),
-		DOORBELLS_CASE("no waiter is forgotten", nobody_who_waits_is_forgotten),
-	};
-
-	return cmocka_run_group_tests_name("doorbells", cases, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reader thread with a page and doorbells, on counters that a test plays. */
-#include "daemon/read/reader-thread.h"
+#include "daemon/read/reader.h"
 #include "tests/harness/test.h"
 #include "tests/unit/count/perf-fake.h"
 
@@ -42,7 +42,7 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 	struct reader_options options = { .affinity.cpu = -1,
 		.stopped_fd = -1,
 		.rules = { .budget = { .percent = budget_percent, .burst_ms = burst_ms },
-			.quantum = 1 } };
+			.quanta = { 1, 1 } } };
 	struct fault fault;
 
 	*f = (struct fixture){ .perf = fake_perf(&f->kernel) };
@@ -97,7 +97,7 @@ static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, stru
 	return r < 0 ? r : page_copy(cell, ret, 1, NULL, 0);
 }
 
-static void the_first_sweep_is_there_before_the_thread(void **state)
+CASE("the first sweep is published before the thread starts")
 {
 	struct fixture f;
 	struct page_channel_value channel;
@@ -113,7 +113,7 @@ static void the_first_sweep_is_there_before_the_thread(void **state)
 	stop_reader(&f);
 }
 
-static void a_ring_brings_a_sweep_of_the_counters_as_they_are(void **state)
+CASE("a ring brings a sweep of the counters as they are")
 {
 	struct fixture f;
 	struct page_sweep sweep;
@@ -130,7 +130,7 @@ static void a_ring_brings_a_sweep_of_the_counters_as_they_are(void **state)
 	stop_reader(&f);
 }
 
-static void a_removed_doorbell_rings_for_nothing(void **state)
+CASE("a removed doorbell rings for nothing")
 {
 	struct fixture f;
 	struct page_sweep sweep;
@@ -145,7 +145,94 @@ static void a_removed_doorbell_rings_for_nothing(void **state)
 	stop_reader(&f);
 }
 
-static void over_the_budget_a_ring_waits_but_is_answered(void **state)
+static unsigned state_of(const struct kept_sweep *kept)
+{
+	return __atomic_load_n(&kept->state, __ATOMIC_ACQUIRE);
+}
+
+/* Waits until the sweep is there. False: it is not, for a while. */
+static bool wait_for_kept(const struct kept_sweep *kept, uint64_t wait_ns)
+{
+	uint64_t deadline_ns = clock_deadline_ns(wait_ns);
+
+	while (state_of(kept) != KEPT_THERE && clock_now_ns() < deadline_ns)
+		usleep(1000);
+	return state_of(kept) == KEPT_THERE;
+}
+
+CASE("a sweep is kept for a user without clients, and counts as its own")
+{
+	struct kept_sweep kept[2] = { { .place = 3 }, { .place = 3 } };
+	struct fixture f;
+	int fd;
+
+	start_reader(&f, 100, 100);
+	f.kernel.events[0].value = 10;
+	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
+	fd = hang_doorbell(&f, 3);
+	reader_count_clients(&f.reader, 3, -1);
+	reader_keep(&f.reader, &kept[0]);
+	assert_true(wait_for_kept(&kept[0], 5 * SECOND));
+	assert_int_equal(kept[0].sweep.values[0].count, 10 * BYTES);
+	assert_int_equal(kept[0].sweep.number, 2);
+	assert_int_equal(reader_use(&f.reader, 3).n_answered, 1);
+	f.kernel.events[0].value = 11;
+	reader_keep(&f.reader, &kept[1]);
+	assert_true(wait_for_kept(&kept[1], 5 * SECOND));
+	assert_int_equal(kept[1].sweep.values[0].count, 11 * BYTES);
+	assert_int_equal(kept[0].sweep.values[0].count, 10 * BYTES);
+	reader_remove(&f.reader, 3);
+	close(fd);
+	stop_reader(&f);
+}
+
+CASE("sweeps that are to be kept take no more than the budget, and share what there is")
+{
+	static struct kept_sweep kept[1000];
+	const size_t n = sizeof kept / sizeof *kept;
+	struct fixture f;
+	int fd;
+
+	memset(kept, 0, sizeof kept);
+	start_reader(&f, 1, 1);
+	fd = hang_doorbell(&f, 0);
+	for (size_t i = 0; i < n; i++)
+		reader_keep(&f.reader, &kept[i]);
+	for (size_t i = 0; i < n; i++)
+		assert_true(wait_for_kept(&kept[i], 30 * SECOND));
+	assert_true(reader_state(&f.reader).sweeps < n / 2);
+	reader_remove(&f.reader, 0);
+	close(fd);
+	stop_reader(&f);
+}
+
+CASE("a sweep whose user has gone is lost, and not kept for the next user at its place")
+{
+	struct kept_sweep late = { .place = 0 }, of_next = { .place = 0 };
+	struct fixture f;
+	int fd;
+
+	start_reader(&f, 100, 100);
+	f.reader.options.rules.budget.min_interval_ms = 3600000;
+	reader_set_rules(&f.reader, &f.reader.options.rules);
+	fd = hang_doorbell(&f, 0);
+	reader_keep(&f.reader, &late);
+	assert_false(wait_for_kept(&late, SECOND / 20));
+	reader_remove(&f.reader, 0);
+	close(fd);
+	assert_int_equal(state_of(&late), KEPT_LOST);
+	fd = hang_doorbell(&f, 0);
+	f.reader.options.rules.budget.min_interval_ms = 0;
+	reader_set_rules(&f.reader, &f.reader.options.rules);
+	reader_keep(&f.reader, &of_next);
+	assert_true(wait_for_kept(&of_next, 5 * SECOND));
+	assert_int_equal(state_of(&late), KEPT_LOST);
+	reader_remove(&f.reader, 0);
+	close(fd);
+	stop_reader(&f);
+}
+
+CASE("over the budget a ring waits but is answered")
 {
 	struct fixture f;
 	struct page_sweep sweep;
@@ -170,7 +257,7 @@ static uint32_t n_rung(const struct page_wakeup *wakeup)
 	return __atomic_load_n(&wakeup->n_rung, __ATOMIC_ACQUIRE);
 }
 
-static void a_sweep_rings_the_wakeups_of_those_who_rang(void **state)
+CASE("a sweep wakes the users that rang, and no others")
 {
 	struct page_wakeup wakeups[2] = {};
 	struct fixture f;
@@ -234,7 +321,7 @@ static void set_interval(struct fixture *f, uint32_t min_interval_ms)
 	reader_set_rules(&f->reader, &rules);
 }
 
-static void sweeps_keep_their_interval_and_answer_all_who_rang(void **state)
+CASE("sweeps keep their interval and answer all earlier rings")
 {
 	struct fixture f;
 	struct patient patients[RINGERS];
@@ -270,7 +357,7 @@ static void *shorten_the_interval(void *argument)
 	return NULL;
 }
 
-static void new_rules_reach_those_who_wait_already(void **state)
+CASE("new rules reach users that wait already")
 {
 	struct fixture f;
 	struct page_sweep sweep;
@@ -317,7 +404,7 @@ static void *come_and_go(void *argument)
 	return NULL;
 }
 
-static void clients_come_and_go_while_it_sweeps(void **state)
+CASE("clients come and go while it sweeps")
 {
 	struct fixture f;
 	struct ringer ringers[4];
@@ -364,7 +451,7 @@ static ssize_t read_and_ring(const struct perf *self, int fd, void *ret_buffer, 
 	return fake_read(self, fd, ret_buffer, size_bytes);
 }
 
-static void rung_without_pause_it_sleeps_now_and_then(void **state)
+CASE("a reader that is rung without pause sleeps now and then")
 {
 	uint64_t deadline_ns;
 	struct fixture f;
@@ -384,7 +471,7 @@ static void rung_without_pause_it_sleeps_now_and_then(void **state)
 	assert_true(restless.slept);
 }
 
-static void moves_to_another_page(void **state)
+CASE("a reader moves to another page, and leaves the old one as it is")
 {
 	struct page_sweep before, after;
 	struct publication page, old;
@@ -418,7 +505,7 @@ static void moves_to_another_page(void **state)
 	stop_reader(&f);
 }
 
-static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
+CASE("a reader goes on from the last sweep of the ledger")
 {
 	struct reader_options options = { .affinity.cpu = -1, .stopped_fd = -1 };
 	struct fixture f;
@@ -460,7 +547,7 @@ static void *use_library(void *argument)
  * Reader and library use the same mapping, unlike otherwise, because ThreadSanitizer goes by
  * addresses.
  */
-static void the_library_reads_while_it_sweeps(void **state)
+CASE("the library reads while it sweeps")
 {
 	struct uncore_mark mark = { .ours = 1 };
 	struct uncore handle = { .mark = &mark, .timeout_ns = 30 * SECOND, .connection = -1 };
@@ -490,33 +577,4 @@ static void the_library_reads_while_it_sweeps(void **state)
 	}
 	close(handle.doorbells[0]);
 	stop_reader(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("the first sweep is published before the thread starts",
-			the_first_sweep_is_there_before_the_thread),
-		CASE("a ring brings a sweep of the counters as they are",
-			a_ring_brings_a_sweep_of_the_counters_as_they_are),
-		CASE("a sweep wakes the users that rang, and no others",
-			a_sweep_rings_the_wakeups_of_those_who_rang),
-		CASE("a removed doorbell rings for nothing", a_removed_doorbell_rings_for_nothing),
-		CASE("over the budget a ring waits but is answered",
-			over_the_budget_a_ring_waits_but_is_answered),
-		CASE("sweeps keep their interval and answer all earlier rings",
-			sweeps_keep_their_interval_and_answer_all_who_rang),
-		CASE("new rules reach users that wait already",
-			new_rules_reach_those_who_wait_already),
-		CASE("clients come and go while it sweeps", clients_come_and_go_while_it_sweeps),
-		CASE("a reader that is rung without pause sleeps now and then",
-			rung_without_pause_it_sleeps_now_and_then),
-		CASE("a reader moves to another page, and leaves the old one as it is",
-			moves_to_another_page),
-		CASE("a reader goes on from the last sweep of the ledger",
-			goes_on_from_the_last_sweep_of_the_ledger),
-		CASE("the library reads while it sweeps", the_library_reads_while_it_sweeps),
-	};
-
-	return cmocka_run_group_tests_name("reader", cases, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const uint64_t MS = 1000000;
 static void start(struct fake_daemon *daemon, uint64_t min_interval_ns)
 {
 	fake_daemon_start(daemon, &(struct fake_options){ .min_interval_ns = min_interval_ns }, 1);
-	daemon->deaf = true;
+	fake_daemon_deafen(daemon);
 	for (uint32_t i = 0; i < daemon->n_sockets; i++)
 		fake_daemon_sweep(daemon, i);
 }
@@ -51,35 +51,30 @@ static void expect(uint64_t min_interval_ns, enum reader_use use, int result)
 	fake_daemon_done(&daemon);
 }
 
-static void a_gauge_takes_the_last_sweep(void **state)
+CASE("a gauge takes the last sweep within the interval, and says its age")
 {
-	(void)state;
 	expect(600000 * MS, READER_GAUGE, 0);
 }
 
-static void a_gauge_takes_none_that_is_too_old(void **state)
+CASE("a gauge takes no sweep that is older than the interval")
 {
-	(void)state;
 	expect(400 * MS, READER_GAUGE, -ETIMEDOUT);
 }
 
-static void a_gauge_waits_where_nothing_is_held_back(void **state)
+CASE("where nothing is held back, a gauge is fresh or fails")
 {
-	(void)state;
 	expect(0, READER_GAUGE, -ETIMEDOUT);
 }
 
-static void a_difference_takes_no_last_sweep(void **state)
+CASE("a difference takes no sweep from before the call")
 {
-	(void)state;
 	expect(600000 * MS, READER_DIFFERENCE, -ETIMEDOUT);
 }
 
-static void another_generation_is_stale(void **state)
+CASE("a connection to another generation is refused as stale")
 {
 	const enum reader_use uses[] = { READER_DIFFERENCE, READER_GAUGE };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
 		const struct reader_wish wish = { .use = uses[i] };
 		struct readout readout = { 0 };
@@ -101,22 +96,4 @@ static void another_generation_is_stale(void **state)
 		fake_daemon_stop(&daemon);
 		fake_daemon_done(&daemon);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a gauge takes the last sweep within the interval, and says its age",
-			a_gauge_takes_the_last_sweep),
-		CASE("a gauge takes no sweep that is older than the interval",
-			a_gauge_takes_none_that_is_too_old),
-		CASE("where nothing is held back, a gauge is fresh or fails",
-			a_gauge_waits_where_nothing_is_held_back),
-		CASE("a difference takes no sweep from before the call",
-			a_difference_takes_no_last_sweep),
-		CASE("a connection to another generation is refused as stale",
-			another_generation_is_stale),
-	};
-
-	return cmocka_run_group_tests_name("gauge", cases, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 
 #include "client/launcher/hostlist.h"
 #include "client/records/join.h"
-#include "client/records/notes.h"
 #include "client/report/derived.h"
 #include "tests/unit/report/record-case.h"
 
@@ -43,7 +42,7 @@ static char *notes_of(const struct join *join)
 	return text;
 }
 
-static void counts_and_bounds_of_nodes_add_up(void **state)
+CASE("counts and bounds of nodes add up")
 {
 	const struct record_region *region;
 	struct derived derived;
@@ -69,7 +68,7 @@ static void counts_and_bounds_of_nodes_add_up(void **state)
 }
 
 /* The second node has its metrics in another order, and one of them not at all. */
-static void metrics_are_matched_by_name(void **state)
+CASE("metrics are matched by name")
 {
 	_cleanup_free_ char *notes = NULL;
 	struct record *records = two_records();
@@ -95,7 +94,7 @@ static void metrics_are_matched_by_name(void **state)
 	join_done(&sum);
 }
 
-static void a_stand_in_among_the_nodes_stays_visible(void **state)
+CASE("a stand-in among the nodes stays visible")
 {
 	struct join sum;
 
@@ -109,7 +108,7 @@ static void a_stand_in_among_the_nodes_stays_visible(void **state)
 	}
 }
 
-static void the_cost_of_begin_and_end_adds_up(void **state)
+CASE("the cost of begin and end adds up")
 {
 	struct record *records = two_records();
 	struct join sum;
@@ -124,30 +123,169 @@ static void the_cost_of_begin_and_end_adds_up(void **state)
 	join_done(&sum);
 }
 
-static void estimates_and_work_add_up(void **state)
+/* The regions of two nodes have these misses. */
+static void check_misses(struct record_misses first, struct record_misses second,
+	const struct record_misses *expected)
+{
+	struct record *records = two_records();
+	const struct record_misses *found;
+	struct join sum;
+
+	records[0].regions[0].misses = first;
+	records[1].regions[0].misses = second;
+	join(records, &sum);
+	found = &sum.total.regions[0].misses;
+	assert_string_equal(found->event, expected->event);
+	if (expected->absent)
+		assert_string_equal(found->absent, expected->absent);
+	else
+		assert_true(!found->absent && found->count == expected->count);
+	join_done(&sum);
+}
+
+CASE("misses add up if all nodes have counted the same event, and else have a reason")
+{
+	const struct record_misses none = { .event = "" }, ten = { "page-faults", 10, NULL },
+				   two = { "page-faults", 2, NULL }, other = { "r412e", 2, NULL };
+	const struct record_misses sum = { "page-faults", 12, NULL },
+				   why = { "page-faults", 0, (char[]){ "Refused." } };
+
+	check_misses(none, none, &none);
+	check_misses(ten, two, &sum);
+	check_misses(ten, other,
+		&(struct record_misses){
+			"page-faults", 0, (char[]){ "Nodes counted different events." } });
+	check_misses(none, ten,
+		&(struct record_misses){ "page-faults", 0,
+			(char[]){ "Not all records of the region have counts." } });
+	check_misses(ten, none,
+		&(struct record_misses){ "page-faults", 0,
+			(char[]){ "Not all records of the region have counts." } });
+	check_misses((struct record_misses){ "page-faults", 0, strdup("Refused.") }, ten, &why);
+	check_misses(ten, (struct record_misses){ "", 0, strdup("Refused.") }, &why);
+}
+
+CASE("estimates and work add up")
 {
 	struct record *records = two_records();
 	const struct record_region *region;
 	struct join sum;
 
-	record_case_estimates(&records[1], &records[1].regions[0]);
+	record_case_own(&records[1], &records[1].regions[0]);
+	records[1].regions[0].title = strdup("a long name");
 	records[0].regions[0].work[0] = (struct record_work){ "cell", 5 };
 	records[1].regions[0].work[0] = (struct record_work){ "flop", 7 };
 	records[1].regions[0].work[1] = (struct record_work){ "cell", 0.5 };
 	join(records, &sum);
 	region = &sum.total.regions[0];
+	assert_string_equal(region->title, "a long name");
 	assert_string_equal(region->work[0].unit, "cell");
 	assert_true(region->work[0].amount == 5.5 && region->work[1].amount == 7);
-	assert_false(region->estimates[0].is_known);
-	assert_string_equal(region->estimates[0].why, "a node has none");
-	assert_true(region->estimates[2 * sum.total.n_metrics].is_known &&
-		    region->estimates[2 * sum.total.n_metrics].count == 1000000.5);
-	assert_ptr_equal(sum.regions[0].parts[1].view.estimates,
-		&region->estimates[2 * sum.total.n_metrics]);
+	assert_false(region->sockets[0].values[0].own.is_known);
+	assert_true(region->sockets[2].values[0].own.own == 1000000.5);
+	assert_false(derived_own(region, 0).is_known);
 	join_done(&sum);
 }
 
-static void sums_do_not_go_round(void **state)
+/* The ranks of n02.site are two, of which one is slow. */
+static struct record *two_records_of_ranks(void)
+{
+	static const uint64_t times[2][4] = { { 100, 101, 102, 0 }, { 103, 5000, 0, 0 } };
+	struct record *records = two_records();
+
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t *member_ns = calloc(4, sizeof *member_ns);
+
+		assert_non_null(member_ns);
+		memcpy(member_ns, times[i], sizeof times[i]);
+		record_case_team(&records[i]);
+		for (uint32_t k = 0; k < 4; k++) {
+			records[i].members[k].rank += 4 * i;
+			records[i].members[k].pid += 10 * (int32_t)i;
+		}
+		records[i].regions[0].member_ns = member_ns;
+	}
+	return records;
+}
+
+static char *text_of_sum(const struct join *join, bool is_page)
+{
+	const struct hostlist nobody = { .n_names = 0 };
+	char *text;
+
+	assert_int_equal(join_json(join, &nobody, "", is_page, &text), 0);
+	for (char *at = text, *to = text;; at++) { /* without blanks */
+		if (*at != ' ' && *at != '\n')
+			*to++ = *at;
+		if (!*at)
+			return text;
+	}
+}
+
+static const char RANKS_OF_TWO[] =
+	"\"rank_time\":{\"ranks\":5,\"not_known\":0,\"quartiles_ns\":[100,101,102,103,5000],"
+	"\"outliers\":[{\"rank\":5,\"pid\":111,\"host\":\"n02.site\",\"time_ns\":5000}],"
+	"\"more_outliers\":0,\"dead\":[],\"more_dead\":0}";
+
+CASE("ranks of all nodes are compared, and those that stand out are named with their node")
+{
+	_cleanup_free_ char *text = NULL, *page = NULL, *table = NULL;
+	size_t size_bytes;
+	FILE *out = open_memstream(&table, &size_bytes);
+	struct join sum;
+
+	join(two_records_of_ranks(), &sum);
+	text = text_of_sum(&sum, false);
+	page = text_of_sum(&sum, true);
+	assert_non_null(strstr(text, RANKS_OF_TWO));
+	assert_null(strstr(text, "rank_bins"));
+	assert_non_null(strstr(page, RANKS_OF_TWO));
+	assert_non_null(strstr(page, "\"rank_bins\":[[[5,4],[240,1]]]"));
+	assert_non_null(strstr(page, "\"open_ns\":[2000000000,2000000000]"));
+	assert_non_null(out);
+	join_print(out, &sum, "", true);
+	fclose(out);
+	assert_non_null(strstr(table, " a: rank 5 on n02 5.00 us; the median of 5 ranks 102 ns\n"));
+	assert_null(strstr(table, "outliers:"));
+	join_done(&sum);
+}
+
+CASE("ranks are also compared if little is kept of each node")
+{
+	_cleanup_free_ char *text = NULL;
+	struct record *records = two_records_of_ranks();
+	struct join sum = { .n_records = 0 };
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(join_fold(&sum, &records[i]), 0);
+	assert_int_equal(join_end_folding(&sum, true), 0);
+	free(records);
+	text = text_of_sum(&sum, true);
+	assert_non_null(strstr(text, RANKS_OF_TWO));
+	join_done(&sum);
+}
+
+CASE("of a node whose record has no times of ranks, the others are compared; of none, nothing is "
+     "said")
+{
+	_cleanup_free_ char *one = NULL, *none = NULL;
+	struct record *records = two_records_of_ranks();
+	struct join sum;
+
+	free(take_ptr(records[1].regions[0].member_ns));
+	join(records, &sum);
+	one = text_of_sum(&sum, false);
+	assert_non_null(
+		strstr(one, "\"ranks\":3,\"not_known\":0,\"quartiles_ns\":[100,100,101,102,102],"));
+	join_done(&sum);
+	join(two_records(), &sum);
+	none = text_of_sum(&sum, true);
+	assert_null(strstr(none, "rank_time"));
+	assert_non_null(strstr(none, "\"rank_bins\":[[]]"));
+	join_done(&sum);
+}
+
+CASE("sums do not go round")
 {
 	struct record *records = two_records();
 	struct join sum;
@@ -192,7 +330,7 @@ static void check_runs(const struct record *records, uint32_t n, const struct ru
 	}
 }
 
-static void records_of_one_host_are_never_summed(void **state)
+CASE("records of one host are never summed")
 {
 	struct record records[RECORDS];
 	unsigned seed = 7;
@@ -209,7 +347,7 @@ static void records_of_one_host_are_never_summed(void **state)
 	}
 }
 
-static void a_total_has_a_row_for_each_run(void **state)
+CASE("a total has a row for each run")
 {
 	struct record *records = two_records();
 	char tag[JOIN_TAG_MAX];
@@ -230,7 +368,7 @@ static void a_total_has_a_row_for_each_run(void **state)
 
 /* --- lists of hosts --- */
 
-static void lists_of_hosts_are_slurms(void **state)
+CASE("lists of hosts are Slurm's")
 {
 	static const struct {
 		const char *list, *names;
@@ -257,7 +395,7 @@ static void lists_of_hosts_are_slurms(void **state)
 	}
 }
 
-static void what_is_no_list_of_hosts_is_refused(void **state)
+CASE("what is not a list of hosts is refused")
 {
 	static const char *const wrong[] = { "", ",", "a,", ",a", "n[", "n[]", "n[1", "n]1",
 		"n[1-]", "n[2-1]", "n[a]", "n[1,]", "n[,1]", "n[1;2]", "n[[1]]", "a b", "a\x1b",
@@ -273,7 +411,7 @@ static void what_is_no_list_of_hosts_is_refused(void **state)
 	hostlist_done(&list);
 }
 
-static void a_domain_makes_no_other_host(void **state)
+CASE("a domain makes no other host")
 {
 	assert_true(hostlist_is_same("n01", "n01"));
 	assert_true(hostlist_is_same("n01", "n01.site.org"));
@@ -281,24 +419,4 @@ static void a_domain_makes_no_other_host(void **state)
 	assert_false(hostlist_is_same("n01.a", "n01.b"));
 	assert_false(hostlist_is_same("n01", "n011"));
 	assert_false(hostlist_is_same("n01", "n1"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("counts and bounds of nodes add up", counts_and_bounds_of_nodes_add_up),
-		CASE("metrics are matched by name", metrics_are_matched_by_name),
-		CASE("a stand-in among the nodes stays visible",
-			a_stand_in_among_the_nodes_stays_visible),
-		CASE("the cost of begin and end adds up", the_cost_of_begin_and_end_adds_up),
-		CASE("estimates and work add up", estimates_and_work_add_up),
-		CASE("sums do not go round", sums_do_not_go_round),
-		CASE("records of one host are never summed", records_of_one_host_are_never_summed),
-		CASE("a total has a row for each run", a_total_has_a_row_for_each_run),
-		CASE("lists of hosts are Slurm's", lists_of_hosts_are_slurms),
-		CASE("what is not a list of hosts is refused", what_is_no_list_of_hosts_is_refused),
-		CASE("a domain makes no other host", a_domain_makes_no_other_host),
-	};
-
-	return cmocka_run_group_tests_name("record-join", cases, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void fork_and_open(struct fake_daemon *daemon)
 	check_region(daemon, 2);
 }
 
-static void a_forked_child_keeps_its_own_files(void **state)
+CASE("a forked child keeps its own files")
 {
 	run_with(NULL, fork_and_open);
 }
@@ -95,7 +95,7 @@ static void fork_and_count(struct fake_daemon *daemon)
 	CHECK(wait_for(pid) == 0);
 }
 
-static void a_forked_child_has_as_many_descriptors_as_its_parent(void **state)
+CASE("a forked child has as many descriptors as its parent")
 {
 	run_with(NULL, fork_and_count);
 }
@@ -112,7 +112,7 @@ static void open_inside(struct fake_daemon *daemon)
 	check_own_files();
 }
 
-static void a_program_keeps_its_own_files_and_its_region_goes_on(void **state)
+CASE("a program keeps its own files, and its region goes on")
 {
 	run_with(NULL, open_inside);
 }
@@ -125,7 +125,7 @@ static void close_inside(struct fake_daemon *daemon)
 	check_region(daemon, 1);
 }
 
-static void a_region_goes_on_without_the_descriptors_that_were_closed(void **state)
+CASE("a region goes on without the descriptors that were closed")
 {
 	run_with(NULL, close_inside);
 }
@@ -140,24 +140,7 @@ static void close_after(struct fake_daemon *daemon)
 	check_own_files();
 }
 
-static void to_close_a_handle_closes_no_other_file(void **state)
+CASE("to close a handle closes no other file")
 {
 	run_with(NULL, close_after);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a forked child keeps its own files", a_forked_child_keeps_its_own_files),
-		CASE("a forked child has as many descriptors as its parent",
-			a_forked_child_has_as_many_descriptors_as_its_parent),
-		CASE("a program keeps its own files, and its region goes on",
-			a_program_keeps_its_own_files_and_its_region_goes_on),
-		CASE("a region goes on without the descriptors that were closed",
-			a_region_goes_on_without_the_descriptors_that_were_closed),
-		CASE("to close a handle closes no other file",
-			to_close_a_handle_closes_no_other_file),
-	};
-
-	return cmocka_run_group_tests_name("descriptors", cases, NULL, NULL);
 }

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/collect/snapshot.h"
 #include "client/region/cell.h"
-#include "client/region/snapshot.h"
 #include "client/region/stretch.h"
 #include "client/region/sums.h"
 #include "client/region/word.h"
@@ -57,15 +57,15 @@ static void finish(void)
 static void enter(struct member *member, struct reading *reading, unsigned region)
 {
 	cell_begin(&member->table->cells[member->slot][region], 1);
-	CHECK(stretch_enter(member, region, reading) == 0);
-	stretch_advance_others(member, region, reading, false);
+	CHECK(stretch_enter(member, region, clock_now_ns(), reading) == 0);
+	stretch_advance_others(member, region, reading);
 }
 
 static void leave(struct member *member, struct reading *reading, unsigned region)
 {
 	cell_end(&member->table->cells[member->slot][region], 1, 2);
-	CHECK(stretch_leave(member, region, reading) == 0);
-	stretch_advance_others(member, region, reading, true);
+	CHECK(stretch_leave(member, region, clock_now_ns(), reading) == 0);
+	stretch_advance_others(member, region, reading);
 }
 
 static void pass(struct member *member, struct meter *meter, unsigned region)
@@ -112,6 +112,22 @@ static void die_inside(void)
 	meter_init(&meter, scene.table);
 	enter(&member, &reading, 0);
 	kill(getpid(), SIGKILL);
+}
+
+/* Takes a reading for others: the region of a member that died is closed by it. */
+static void observe_dead(void)
+{
+	struct member member;
+	struct meter meter;
+	struct reading reading = { .meter = &meter };
+
+	CHECK(member_observe(&member, scene.table, scene.fd) == 0);
+	meter_init(&meter, scene.table);
+	member_look_for_dead(&member);
+	CHECK(reading_take(&reading) == 0);
+	stretch_settle_dead(&member, &reading);
+	stretch_advance_others(&member, STRETCH_ALL, &reading);
+	go(&member);
 }
 
 static pid_t start(void (*life)(void), bool traced)
@@ -194,7 +210,7 @@ static void check_usable(void)
 	come(&member);
 	meter_init(&meter, scene.table);
 	assert_int_equal(member_look_for_dead(&member), 0);
-	stretch_settle_dead(&member);
+	stretch_settle_dead(&member, NULL);
 	for (unsigned i = 0; i < REGIONS; i++) {
 		assert_int_equal(word_of(scene.table, i).holder, 0);
 		copy_record(scene.table, i, &before);
@@ -232,7 +248,7 @@ static void at_system_calls(bool after_another)
 	assert_true(n_passages > 10);
 }
 
-static void first_slots(void **state)
+CASE("members may be killed at each system call")
 {
 	begin();
 	at_system_calls(false);
@@ -240,7 +256,7 @@ static void first_slots(void **state)
 }
 
 /* No slot is left that nobody had: each member comes after one that died inside a region. */
-static void used_slots(void **state)
+CASE("... also if each has the slot of a member that died")
 {
 	begin();
 	for (unsigned i = 0; i < TABLE_MEMBERS_MAX; i++)
@@ -249,7 +265,34 @@ static void used_slots(void **state)
 	finish();
 }
 
+/* Bytes count once: those that moved until the observer's reading, or none of them. */
+CASE("who reads for the dead may be killed, too")
+{
+	static struct table_record before, after;
+	bool was_killed = true;
+
+	begin();
+	for (unsigned nth = 1; was_killed; nth++) {
+		copy_record(scene.table, 0, &before);
+		assert_int_equal(waitpid(start(die_inside, false), NULL, 0) > 0, 1);
+		was_killed = kill_at(start(observe_dead, true), nth);
+		copy_record(scene.table, 0, &after);
+		if (!was_killed)
+			assert_int_equal(word_of(scene.table, 0).holder, 0);
+		assert_int_equal(after.sockets[0].sums[0].count - before.sockets[0].sums[0].count,
+			word_of(scene.table, 0).holder ? 0 : FAKE_STEP);
+		check_usable();
+	}
+	finish();
+}
+
 /* --- instructions --- */
+
+/*
+ * Elsewhere a compare-and-swap that is stepped through never succeeds, and sanitizers need too many
+ * instructions.
+ */
+#if defined __x86_64__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 
 static volatile bool *is_over; /* shared */
 
@@ -287,6 +330,23 @@ static void change_regions(void)
 	*is_over = true;
 }
 
+/* Region 0 is read in windows of two stretches, so that it stays open. */
+static void change_windows(void)
+{
+	struct reading readings[] = { reading_of(1), reading_of(2), reading_of(3), reading_of(4),
+		reading_of(5), reading_of(6) };
+	struct member member;
+
+	CHECK(member_join(&member, scene.table, MEMBER_ALONE) == 0);
+	scene.table->header.every = 2;
+	raise(SIGSTOP);
+	for (unsigned i = 0; i < ARRAY_SIZE(readings); i += 2) {
+		enter(&member, &readings[i], 0);
+		leave(&member, &readings[i + 1], 0);
+	}
+	*is_over = true;
+}
+
 /* The table as a member finds it that comes after the death of the other. */
 static void copy_table(struct table *to)
 {
@@ -314,13 +374,32 @@ static void check_region(struct member *member, unsigned region)
 	copy_record(member->table, region, &after);
 	assert_int_equal(
 		after.sockets[0].sums[0].count, before.sockets[0].sums[0].count + FAKE_STEP);
-	assert_int_equal(after.n_stretches, before.n_stretches + 1);
+	reading_done(&first);
+	reading_done(&second);
+}
+
+/* A window that was left may end at any reading, with all that moved since. */
+static void check_window(struct member *member, unsigned region)
+{
+	static struct table_record before, after;
+	struct reading first = reading_of(100), second = reading_of(101);
+	uint64_t moved;
+
+	copy_record(member->table, region, &before);
+	enter(member, &first, region);
+	leave(member, &second, region);
+	copy_record(member->table, region, &after);
+	moved = after.sockets[0].sums[0].count - before.sockets[0].sums[0].count;
+	assert_int_equal(before.sockets[0].sums[0].count % FAKE_STEP, 0);
+	assert_int_equal(moved % FAKE_STEP, 0);
+	assert_true(moved <= 101 * FAKE_STEP);
 	reading_done(&first);
 	reading_done(&second);
 }
 
 /* @slot: of the member that comes; 0: of the one that died. */
-static void check_copy(struct table *copy, unsigned slot)
+static void check_copy(
+	struct table *copy, unsigned slot, void (*check)(struct member *member, unsigned region))
 {
 	struct member member;
 
@@ -328,15 +407,16 @@ static void check_copy(struct table *copy, unsigned slot)
 	assert_int_equal(member_join(&member, copy, MEMBER_ALONE), 0);
 	assert_int_equal(member.slot, slot);
 	stretch_settle_former(&member);
-	stretch_settle_dead(&member);
+	stretch_settle_dead(&member, NULL);
 	for (unsigned i = 0; i < REGIONS; i++)
-		check_region(&member, i);
+		check(&member, i);
 	check_owners(copy, &member);
 	copy->slots[slot] = (struct table_slot){ .state = 0 };
 	member_done(&member);
 }
 
-__attribute__((unused)) static void after_each_instruction(void **state)
+__attribute__((unused)) static void at_each_instruction(
+	void (*life)(void), void (*check)(struct member *member, unsigned region))
 {
 	struct table *fresh, *used;
 	unsigned n = 0;
@@ -352,13 +432,13 @@ __attribute__((unused)) static void after_each_instruction(void **state)
 	is_over = mmap(
 		NULL, sizeof *is_over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(is_over != MAP_FAILED);
-	pid = start(change_regions, true);
+	pid = start(life, true);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	for (; !*is_over; n++) {
-		check_copy(fresh, 1);
-		check_copy(used, 0);
+		check_copy(fresh, 1, check);
+		check_copy(used, 0, check);
 		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSTOPPED(status));
@@ -373,18 +453,13 @@ __attribute__((unused)) static void after_each_instruction(void **state)
 	finish();
 }
 
-int main(void)
+CASE("a region is right after each instruction of its changes")
 {
-	const struct CMUnitTest cases[] = {
-		CASE("members may be killed at each system call", first_slots),
-		CASE("... also if each has the slot of a member that died", used_slots),
-	/* Elsewhere a compare-and-swap that is stepped through never succeeds, and sanitizers
-	 * need too many instructions. */
-#if defined __x86_64__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-		CASE("a region is right after each instruction of its changes",
-			after_each_instruction),
-#endif
-	};
-
-	return cmocka_run_group_tests_name("member-kills", cases, NULL, NULL);
+	at_each_instruction(change_regions, check_region);
 }
+
+CASE("... also if it is read in windows")
+{
+	at_each_instruction(change_windows, check_window);
+}
+#endif

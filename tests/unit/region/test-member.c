@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/collect/snapshot.h"
 #include "client/libuncore/internal.h"
 #include "client/region/cell.h"
 #include "client/region/observe.h"
-#include "client/region/snapshot.h"
 #include "client/region/team.h"
 #include "tests/unit/region/region-case.h"
 
@@ -41,6 +41,15 @@ int team_join(const char *socket_path, const struct team_wish *wish, struct team
 		.layout = wish->layout,
 		.bytes = wish->bytes,
 	};
+	return 0;
+}
+
+int team_look(const char *socket_path, const struct team_choice *choice,
+	const struct team_table *own, struct team_table *ret)
+{
+	(void)socket_path;
+	(void)choice;
+	*ret = *own;
 	return 0;
 }
 
@@ -78,6 +87,8 @@ static int finish(void **state)
 	return munmap(uncored.newest, sizeof(uint32_t));
 }
 
+#define TEAM_CASE(sentence) CASE_WITHIN(sentence, begin, finish)
+
 /* --- processes --- */
 
 struct process {
@@ -109,6 +120,9 @@ static int obey(struct team *team, char order)
 	case 'j': /* joins the first table */
 		CHECK(member_join(&team->member, uncored.table, uncored.fds[0]) == 0);
 		return (int)team->member.slot;
+	case 'w': /* observes it */
+		CHECK(member_observe(&team->member, uncored.table, uncored.fds[0]) == 0);
+		return (int)team->member.slot;
 	case 'i': /* is inside the first region */
 		cell_begin(&uncored.table->cells[team->member.slot][0], 1);
 		return YES;
@@ -120,7 +134,7 @@ static int obey(struct team *team, char order)
 	case 'd': /* looks for the dead */
 		return (int)member_look_for_dead(&team->member);
 	case 'b': /* joins its team */
-		CHECK(team_begin(team) == 0 && !*team->why_alone);
+		CHECK(team_begin(team, NULL) == 0 && !*team->why_alone);
 		return (int)team->kept.run;
 	case 'l': /* has begun to leave it */
 		member_leave(&team->member);
@@ -191,7 +205,7 @@ static void fill_slots(unsigned from)
 }
 
 /* The kernel tells of locks in the order in which processes took their first one. */
-static void slot_taken_again(void **state)
+TEAM_CASE("a member whose slot another had before lives")
 {
 	struct process first = start(), second = start(), third = start();
 
@@ -210,7 +224,7 @@ static void slot_taken_again(void **state)
 }
 
 /* Daemons close all descriptors after fork(). */
-static void another_file(void **state)
+TEAM_CASE("a forked child leaves alone what has the number of its parent's table")
 {
 	struct process process = start();
 
@@ -219,7 +233,7 @@ static void another_file(void **state)
 	end(&process);
 }
 
-static void foreign_lock(void **state)
+TEAM_CASE("a lock of a process that is not a member tells nothing of members")
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_start = 2, .l_len = TABLE_MEMBERS_MAX };
 	struct process first = start(), second = start();
@@ -235,7 +249,7 @@ static void foreign_lock(void **state)
 }
 
 /* Its place is another's before anybody looks. */
-static void killed_while_it_observes(void **state)
+TEAM_CASE("a member observes though the one before it in its slot died then")
 {
 	struct process first = start(), second = start();
 	const char order = 'k';
@@ -253,9 +267,57 @@ static void killed_while_it_observes(void **state)
 	end(&second);
 }
 
+static unsigned count_members(void)
+{
+	struct record record = { .host = "" };
+	unsigned n;
+
+	assert_int_equal(snapshot(uncored.table, &record), 0);
+	n = record.n_members;
+	record_done(&record);
+	return n;
+}
+
+/* An observer is not waited for, and leaves nothing behind, even if it is killed. */
+TEAM_CASE("an observer is not a member, whether it leaves or is killed")
+{
+	struct process first = start(), second = start(), observer = start(), other = start();
+
+	uncored.table->header.n_sockets = uncored.table->header.n_metrics = 1;
+	assert_int_equal(tell(&first, 'b'), 1);
+	assert_int_equal(tell(&observer, 'w'), 1);
+	assert_int_equal(tell(&observer, 'o'), YES);
+	assert_int_equal(tell(&other, 'w'), 2);
+	tell(&other, 'l');
+	end(&other);
+	assert_int_equal(table_phase(uncored.table, 2), TABLE_FREE);
+	assert_int_equal(count_members(), 1);
+	assert_int_equal(tell(&first, 'd'), 0);
+	end(&observer);
+	assert_int_equal(tell(&second, 'b'), 1);
+	assert_int_equal(uncored.table->header.n_joined, 2);
+	assert_int_equal(tell(&second, 'e'), NO);
+	other = start();
+	assert_int_equal(tell(&other, 'w'), 3); /* slot 1 was the killed observer's */
+	assert_int_equal(tell(&first, 'e'), YES);
+	assert_int_equal(count_members(), 2);
+	end(&first);
+	end(&second);
+	end(&other);
+}
+
+/* An observer takes no place whose counts are a member's. */
+TEAM_CASE("an observer leaves members' counts alone")
+{
+	struct member observer;
+
+	fill_slots(0);
+	assert_int_equal(member_observe(&observer, uncored.table, uncored.fds[0]), -ENOSPC);
+}
+
 /* --- when a team is over --- */
 
-static void come_and_go(void **state)
+TEAM_CASE("the last member that leaves reports, and the next begins another run")
 {
 	struct process first = start(), second = start(), third = start();
 
@@ -271,7 +333,7 @@ static void come_and_go(void **state)
 }
 
 /* Of the run that the first began, one of both is to report. */
-static void come_while_the_last_leaves(void **state)
+TEAM_CASE("if a process joins while the last member leaves, one of both reports")
 {
 	struct process first = start(), second = start();
 	int run, n_reports;
@@ -286,7 +348,7 @@ static void come_while_the_last_leaves(void **state)
 	end(&second);
 }
 
-static void all_killed(void **state)
+TEAM_CASE("a run whose members were all killed is over")
 {
 	struct process first = start(), second = start();
 
@@ -301,7 +363,7 @@ static void all_killed(void **state)
 }
 
 /* The byte is that of ENDING in team.c, with the number of an ender that is no more. */
-static void killed_while_it_ends_the_team(void **state)
+TEAM_CASE("a run whose last member was killed while it ended it is over")
 {
 	struct process first = start(), second = start();
 
@@ -313,7 +375,7 @@ static void killed_while_it_ends_the_team(void **state)
 	end(&second);
 }
 
-static void overwritten(void **state)
+TEAM_CASE("a team ends, whatever is written over its state")
 {
 	struct process first = start(), second = start();
 
@@ -325,32 +387,4 @@ static void overwritten(void **state)
 	assert_int_equal(tell(&second, 'e'), YES);
 	end(&first);
 	end(&second);
-}
-
-#define TEAM_CASE(sentence, function)                                                              \
-	{                                                                                          \
-		sentence, function, begin, finish, NULL                                            \
-	}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		TEAM_CASE("a member whose slot another had before lives", slot_taken_again),
-		TEAM_CASE("a lock of a process that is not a member tells nothing of members",
-			foreign_lock),
-		TEAM_CASE("a member observes though the one before it in its slot died then",
-			killed_while_it_observes),
-		TEAM_CASE("a forked child leaves alone what has the number of its parent's table",
-			another_file),
-		TEAM_CASE("the last member that leaves reports, and the next begins another run",
-			come_and_go),
-		TEAM_CASE("if a process joins while the last member leaves, one of both reports",
-			come_while_the_last_leaves),
-		TEAM_CASE("a run whose members were all killed is over", all_killed),
-		TEAM_CASE("a run whose last member was killed while it ended it is over",
-			killed_while_it_ends_the_team),
-		TEAM_CASE("a team ends, whatever is written over its state", overwritten),
-	};
-
-	return cmocka_run_group_tests_name("member", cases, NULL, NULL);
 }

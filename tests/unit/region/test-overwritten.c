@@ -10,11 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/collect/snapshot.h"
 #include "client/region/cell.h"
-#include "client/region/snapshot.h"
 #include "client/region/stretch.h"
 #include "client/region/word.h"
 #include "client/report/record.h"
+#include "common/clock.h"
 #include "tests/unit/region/region-case.h"
 
 enum { PASSAGES = 20000, PASSAGES_OF_WORDS = 5, SECONDS_MOST = 60 };
@@ -54,7 +55,7 @@ static int enter(struct scene *scene)
 	int r;
 
 	cell_begin(&scene->table->cells[scene->member.slot][0], 1);
-	r = stretch_enter(&scene->member, 0, &reading);
+	r = stretch_enter(&scene->member, 0, clock_now_ns(), &reading);
 	reading_done(&reading);
 	return r;
 }
@@ -65,7 +66,7 @@ static int leave(struct scene *scene)
 	int r;
 
 	cell_end(&scene->table->cells[scene->member.slot][0], 1, 1);
-	r = stretch_leave(&scene->member, 0, &reading);
+	r = stretch_leave(&scene->member, 0, clock_now_ns(), &reading);
 	reading_done(&reading);
 	return r;
 }
@@ -130,7 +131,7 @@ static void overwrite_numbers(struct table *table, uint32_t n)
 	OVERWRITE(table->header.n_metrics, n);
 }
 
-static void numbers(void **state)
+CASE("numbers of a table are overwritten while a member uses them")
 {
 	pass_beside(overwrite_numbers, PASSAGES);
 }
@@ -140,7 +141,7 @@ static void overwrite_word(struct table *table, uint32_t n)
 	OVERWRITE(table->regions[0].word, (uint64_t)n << 32 | 1 << 16 | (n >> 8 & 1 ? 2 : 0));
 }
 
-static void words(void **state)
+CASE("each passage ends while the word of its region is overwritten")
 {
 	pass_beside(overwrite_word, PASSAGES_OF_WORDS);
 }
@@ -148,7 +149,7 @@ static void words(void **state)
 /* --- no room --- */
 
 /* Many processes were killed while they changed a region: no record is left. */
-static void no_record_left(void **state)
+CASE("a region closes without figures if the table has no room")
 {
 	static struct scene scene;
 
@@ -162,7 +163,7 @@ static void no_record_left(void **state)
 }
 
 /* The program closed its descriptor, and another process has the slot and its spare record. */
-static void slot_of_another(void **state)
+CASE("a member whose slot another has writes no record")
 {
 	static struct scene scene;
 	uint64_t word;
@@ -177,14 +178,44 @@ static void slot_of_another(void **state)
 	finish(&scene);
 }
 
-int main(void)
+/* A stretch that goes on over readings is in several windows, and there may be no other stretch. */
+CASE("more stretches in windows than there were leave none that was read one by one")
 {
-	const struct CMUnitTest cases[] = {
-		CASE("numbers of a table are overwritten while a member uses them", numbers),
-		CASE("each passage ends while the word of its region is overwritten", words),
-		CASE("a member whose slot another has writes no record", slot_of_another),
-		CASE("a region closes without figures if the table has no room", no_record_left),
-	};
+	static struct scene scene;
+	struct record record = { .host = "" };
 
-	return cmocka_run_group_tests_name("overwritten", cases, NULL, NULL);
+	begin(&scene, NULL);
+	assert_int_equal(enter(&scene), 0);
+	assert_int_equal(leave(&scene), 0);
+	scene.table->records[word_of(scene.table, 0).record].window_stretches = 3;
+	assert_int_equal(snapshot(scene.table, &record), 0);
+	assert_int_equal(record.regions[0].n_stretches, 1);
+	assert_int_equal(record.regions[0].n_measured, 0);
+	record_done(&record);
+	finish(&scene);
+}
+
+/* In an older release the last records are where this one has titles. */
+CASE("titles give way to an older member's records")
+{
+	struct table *table = table_new();
+	char title[TABLE_TITLE_BYTES];
+
+	assert_non_null(table);
+	table_keep_title(table, 3, "kept");
+	table_keep_title(table, 3, "later");
+	table_read_title(table, 3, title);
+	assert_string_equal(title, "kept");
+	table_read_title(table, 4, title);
+	assert_string_equal(title, "");
+	memset(table->titles[3], 0xff, TABLE_TITLE_BYTES);
+	table_read_title(table, 3, title);
+	assert_string_equal(title, "");
+	table->header.n_records = TABLE_RECORDS + 1;
+	table_keep_title(table, 4, "too late");
+	assert_int_equal(*table->titles[4], 0);
+	memset(table->titles[3], 'x', 10);
+	table_read_title(table, 3, title);
+	assert_string_equal(title, "");
+	table_unmap(table);
 }

@@ -32,7 +32,7 @@ static struct json_object *take_report_of(const struct fake_daemon *daemon, pid_
 	return report;
 }
 
-static void the_programs_own_exit_handlers_are_measured(void **state)
+CASE("the program's own exit handlers are measured")
 {
 	struct json_object *report;
 	struct fake_daemon daemon;
@@ -46,6 +46,66 @@ static void the_programs_own_exit_handlers_are_measured(void **state)
 	stop(&daemon);
 }
 
+/* ThreadSanitizer and qemu-user let no thread begin in a child of threads. */
+#if !defined __SANITIZE_THREAD__ && !defined __powerpc64__
+
+/* --- a thread that is still running at exit --- */
+
+/* Sweeps take SLOW_MS, so that a reading goes on while the other thread does something. */
+enum { SLOW_MS = 200, MOMENT_US = 50000 };
+
+static atomic_bool is_inside, ends_first;
+
+static void *pass_through(void *unused)
+{
+	(void)unused;
+	CHECK(uncore_region_begin("late") == 0);
+	is_inside = true;
+	if (!ends_first)
+		usleep(MOMENT_US);
+	uncore_region_end("late");
+	pause();
+	return NULL;
+}
+
+static void exit_beside_thread(struct fake_daemon *daemon)
+{
+	pthread_t thread;
+
+	report_to(daemon, "report.%p");
+	CHECK(pthread_create(&thread, NULL, pass_through, NULL) == 0);
+	while (!is_inside)
+		usleep(1000);
+	if (ends_first)
+		usleep(MOMENT_US);
+	exit(0);
+}
+
+static void check_bytes_beside_thread(bool first)
+{
+	struct json_object *report;
+	struct fake_daemon daemon;
+
+	ends_first = first;
+	start_with(&daemon, &(struct fake_options){ .sweep_ms = SLOW_MS });
+	report = take_report_of(&daemon, run_in_child(&daemon, exit_beside_thread));
+	CHECK(bytes_of(find_region(report, "late")) >= FAKE_STEP);
+	json_object_put(report);
+	stop(&daemon);
+}
+
+CASE("no bytes are lost if a thread ends a passage while the process exits")
+{
+	check_bytes_beside_thread(false);
+}
+
+CASE("no bytes are lost if the process exits while a thread ends a passage")
+{
+	check_bytes_beside_thread(true);
+}
+
+#endif
+
 static void exit_with_report(struct fake_daemon *daemon)
 {
 	report_to(daemon, "%h.%p.%r.%%.json");
@@ -55,7 +115,7 @@ static void exit_with_report(struct fake_daemon *daemon)
 	exit(0);
 }
 
-static void the_report_goes_to_the_file_that_is_named(void **state)
+CASE("the report goes to the file that is named")
 {
 	struct fake_daemon daemon;
 	struct json_object *report;
@@ -111,7 +171,7 @@ static void run_for_table(struct fake_daemon *daemon, char *ret_text, size_t siz
 	run_for(daemon, exit_with_table, ret_text, size_bytes);
 }
 
-static void the_report_is_a_table_on_stderr(void **state)
+CASE("the report is a table on stderr")
 {
 	struct fake_daemon daemon;
 	char text[8192];
@@ -149,7 +209,7 @@ static void exit_into_packets(struct fake_daemon *daemon)
 
 /* Such a pipe keeps each write(2) apart, if it is no longer than a page. A sanitizer's writes begin
  * with "==". */
-static void the_table_is_written_by_one_call(void **state)
+CASE("the table is written by one call")
 {
 	struct fake_daemon daemon;
 	char text[8192] = "";
@@ -195,7 +255,7 @@ static unsigned count_lines(char *text)
 }
 
 /* The daemon is asked once, and not again for each region. */
-static void regions_without_counters_cost_one_line(void **state)
+CASE("regions of a daemon that serves nothing cost one line and one question")
 {
 	struct fake_daemon daemon;
 	char text[8192];
@@ -209,7 +269,7 @@ static void regions_without_counters_cost_one_line(void **state)
 	stop(&daemon);
 }
 
-static void a_bad_name_for_the_report_costs_no_figures(void **state)
+CASE("a bad name for the report costs no figures")
 {
 	static const char *const templates[] = { "/tmp/%x", "/nonexistent/report", "report%" };
 	struct fake_daemon daemon;
@@ -226,17 +286,23 @@ static void a_bad_name_for_the_report_costs_no_figures(void **state)
 	}
 }
 
-static void a_report_that_cannot_be_written_says_why(void **state)
+static void write_in_vain(struct fake_daemon *daemon)
 {
-	assert_int_equal(uncore_region_report("/dev/full"), -ENOSPC);
-	assert_non_null(strstr(uncore_error_text(), "/dev/full"));
-	assert_int_equal(uncore_region_report("/nonexistent/report"), -ENOENT);
-	assert_non_null(strstr(uncore_error_text(), "/nonexistent/report"));
-	assert_int_equal(uncore_region_report("/tmp/%x"), -EINVAL);
-	assert_int_equal(uncore_region_report("/tmp/%"), -EINVAL);
+	(void)daemon;
+	CHECK(uncore_region_report("/dev/full") == -ENOSPC);
+	CHECK(strstr(uncore_error_text(), "/dev/full"));
+	CHECK(uncore_region_report("/nonexistent/report") == -ENOENT);
+	CHECK(strstr(uncore_error_text(), "/nonexistent/report"));
+	CHECK(uncore_region_report("/tmp/%x") == -EINVAL);
+	CHECK(uncore_region_report("/tmp/%") == -EINVAL);
 }
 
-static void the_launchers_own_rank_comes_before_the_batch_systems(void **state)
+CASE("a report that cannot be written says why")
+{
+	run_with(NULL, write_in_vain);
+}
+
+CASE("the launcher's own rank comes before the batch system's")
 {
 	static const char *const variables[] = { "SLURM_PROCID", "FLUX_TASK_RANK", "PALS_RANKID",
 		"PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK" };
@@ -271,6 +337,7 @@ static void join_lines(char *text)
 static void write_all_kinds(struct fake_daemon *daemon)
 {
 	report_to(daemon, "report.%p");
+	setenv("UNCORE_LABEL", "caf\xc3\xa9 \"1\"", 1);
 	CHECK(uncore_region_begin("r\xc3\xa9gion \"a\\b\"/c") == 0);
 	CHECK(uncore_region_end("r\xc3\xa9gion \"a\\b\"/c") == 0);
 	CHECK(uncore_region_begin("open") == 0);
@@ -278,12 +345,12 @@ static void write_all_kinds(struct fake_daemon *daemon)
 }
 
 /* Compares the report with the same report written by json-c, numbers and escapes included. */
-static void another_writer_would_write_the_same_report(void **state)
+CASE("another writer would write the same report")
 {
 	static const char *const keys[] = { "schema", "version", "platform", "generation", "pid",
-		"host", "rank", "note", "failure", "team", "step", "run", "job", "command", "begun",
-		"begun_s", "begun_ns", "ended", "ended_s", "ended_ns", "expected", "not_joined",
-		"members", "cost", "metrics", "regions" };
+		"host", "rank", "note", "failure", "team", "step", "run", "job", "label", "command",
+		"begun", "begun_s", "begun_ns", "ended", "ended_s", "ended_ns", "expected",
+		"not_joined", "members", "cost", "metrics", "regions" };
 	struct json_object_iterator at, end;
 	struct fake_daemon daemon;
 	struct json_object *report;
@@ -304,6 +371,7 @@ static void another_writer_would_write_the_same_report(void **state)
 	join_lines(text);
 	assert_string_equal(text, json_object_to_json_string_ext(report,
 					  JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	assert_string_equal(json_object_get_string(FIND(report, "label")), "caf\xc3\xa9 \"1\"");
 	end = json_object_iter_end(report);
 	for (at = json_object_iter_begin(report); !json_object_iter_equal(&at, &end);
 		json_object_iter_next(&at)) {
@@ -317,25 +385,7 @@ static void another_writer_would_write_the_same_report(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("the report goes to the file that is named",
-			the_report_goes_to_the_file_that_is_named),
-		CASE("the program's own exit handlers are measured",
-			the_programs_own_exit_handlers_are_measured),
-		CASE("the report is a table on stderr", the_report_is_a_table_on_stderr),
-		CASE("the table is written by one call", the_table_is_written_by_one_call),
-		CASE("regions of a daemon that serves nothing cost one line and one question",
-			regions_without_counters_cost_one_line),
-		CASE("a bad name for the report costs no figures",
-			a_bad_name_for_the_report_costs_no_figures),
-		CASE("the launcher's own rank comes before the batch system's",
-			the_launchers_own_rank_comes_before_the_batch_systems),
-		CASE("another writer would write the same report",
-			another_writer_would_write_the_same_report),
-		CASE("a report that cannot be written says why",
-			a_report_that_cannot_be_written_says_why),
-	};
-	int n_failed = cmocka_run_group_tests_name("region-report", cases, NULL, NULL);
+	int n_failed = run_cases(NULL, NULL);
 
 	fflush(NULL);
 	_exit(n_failed ? 1 : 0); /* without the report of this process */

@@ -13,6 +13,7 @@
 
 #include "client/region/cell.h"
 #include "client/region/member.h"
+#include "client/region/step.h"
 #include "client/region/stretch.h"
 #include "client/region/sums.h"
 #include "client/region/word.h"
@@ -63,23 +64,23 @@ static void finish(struct scene *scene)
 
 static void enter(struct member *member, struct meter *meter, unsigned region, uint64_t now_ns)
 {
-	struct reading reading = { .meter = meter };
+	struct reading reading = { .meter = meter, .edge = region };
 
 	cell_begin(&member->table->cells[member->slot][region], now_ns);
 	if (!stretch_is_held(member->table, region))
-		CHECK(stretch_enter(member, region, &reading) == 0);
-	stretch_advance_others(member, region, &reading, false);
+		CHECK(stretch_enter(member, region, clock_now_ns(), &reading) == 0);
+	stretch_advance_others(member, region, &reading);
 	reading_done(&reading);
 }
 
 static void leave(struct member *member, struct meter *meter, unsigned region, uint64_t begun_ns)
 {
-	struct reading reading = { .meter = meter };
+	struct reading reading = { .meter = meter, .edge = region };
 
 	cell_end(&member->table->cells[member->slot][region], begun_ns, clock_now_ns());
 	stretch_check_holder(member, region);
-	CHECK(stretch_leave(member, region, &reading) == 0);
-	stretch_advance_others(member, region, &reading, true);
+	CHECK(stretch_leave(member, region, clock_now_ns(), &reading) == 0);
+	stretch_advance_others(member, region, &reading);
 	reading_done(&reading);
 }
 
@@ -103,7 +104,7 @@ static void pass_for_ever(struct scene *scene, int number)
 		atomic_fetch_add(&scene->progress->passages[number], 1);
 		if (rand() % RARELY == 0) {
 			member_look_for_dead(&member);
-			stretch_settle_dead(&member);
+			stretch_settle_dead(&member, NULL);
 		}
 	}
 }
@@ -153,7 +154,7 @@ static void look(struct scene *scene)
 		struct table_record now;
 
 		memset(&now, 0, sizeof now);
-		if (!stretch_copy_record(scene->table, i, &now))
+		if (!step_copy_record(scene->table, i, &now))
 			continue;
 		check_rises(&scene->seen[i], &now);
 		scene->seen[i] = now;
@@ -193,13 +194,13 @@ static void check_usable(struct scene *scene)
 	meter_init(&meter, scene->table);
 	stretch_settle_former(&member);
 	assert_int_equal(member_look_for_dead(&member), 0);
-	stretch_settle_dead(&member);
+	stretch_settle_dead(&member, NULL);
 	for (unsigned i = 0; i < REGIONS; i++) {
 		assert_int_equal(word_of(scene->table, i).holder, 0);
-		assert_true(stretch_copy_record(scene->table, i, &before));
+		assert_true(step_copy_record(scene->table, i, &before));
 		enter(&member, &meter, i, clock_now_ns());
 		leave(&member, &meter, i, clock_now_ns());
-		assert_true(stretch_copy_record(scene->table, i, &after));
+		assert_true(step_copy_record(scene->table, i, &after));
 		assert_int_equal(after.n_stretches, before.n_stretches + 1);
 		assert_int_equal(after.sockets[0].sums[0].count,
 			before.sockets[0].sums[0].count + FAKE_STEP);
@@ -212,7 +213,7 @@ static void check_usable(struct scene *scene)
 
 /* --- cases --- */
 
-static void members_may_be_killed_at_any_time(void **state)
+CASE("members may be killed at any time")
 {
 	static struct scene scene;
 
@@ -245,7 +246,7 @@ static void wait_for_passage(const struct scene *scene, int number)
 	}
 }
 
-static void a_member_that_is_stopped_keeps_nobody_waiting(void **state)
+CASE("a member that is stopped keeps nobody waiting")
 {
 	static struct scene scene;
 
@@ -269,14 +270,4 @@ static void a_member_that_is_stopped_keeps_nobody_waiting(void **state)
 		kill_one(&scene, i);
 	check_usable(&scene);
 	finish(&scene);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		cmocka_unit_test(members_may_be_killed_at_any_time),
-		cmocka_unit_test(a_member_that_is_stopped_keeps_nobody_waiting),
-	};
-
-	return cmocka_run_group_tests_name("stretch", cases, NULL, NULL);
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/collect/snapshot.h"
 #include "client/region/cell.h"
-#include "client/region/snapshot.h"
 #include "client/region/stretch.h"
 #include "client/region/sums.h"
 #include "client/region/word.h"
@@ -70,22 +70,26 @@ struct player {
 
 static void enter(struct member *member, unsigned region, uint64_t now_ns)
 {
-	struct reading reading = { .meter = NULL };
+	struct meter meter = { .table = member->table };
+	struct reading reading = { .meter = &meter, .edge = region };
 
 	cell_begin(&member->table->cells[member->slot][region], now_ns);
 	if (!stretch_is_held(member->table, region))
-		CHECK(stretch_enter(member, region, &reading) == 0);
-	stretch_advance_others(member, region, &reading, false);
+		CHECK(stretch_enter(member, region, clock_now_ns(), &reading) == 0);
+	stretch_advance_others(member, region, &reading);
+	alone_enter(member->table, member->slot, region);
 	reading_done(&reading);
 }
 
 static void leave(struct member *member, unsigned region, uint64_t begun_ns)
 {
-	struct reading reading = { .meter = NULL };
+	struct meter meter = { .table = member->table };
+	struct reading reading = { .meter = &meter, .edge = region };
 
+	alone_leave(member->table, member->slot, region);
 	cell_end(&member->table->cells[member->slot][region], begun_ns, clock_now_ns());
-	CHECK(stretch_leave(member, region, &reading) == 0);
-	stretch_advance_others(member, region, &reading, true);
+	CHECK(stretch_leave(member, region, clock_now_ns(), &reading) == 0);
+	stretch_advance_others(member, region, &reading);
 	reading_done(&reading);
 }
 
@@ -103,7 +107,7 @@ static void *play(void *memory)
 		leave(member, region, now_ns);
 		if (i % 64 == 0) {
 			member_look_for_dead(member);
-			stretch_settle_dead(member);
+			stretch_settle_dead(member, NULL);
 		}
 	}
 	return NULL;
@@ -158,7 +162,7 @@ static void check_end(const struct table *table, uint64_t seen[REGIONS])
 	record_done(&record);
 }
 
-static void at_once(void **state)
+CASE("threads that are members of one table enter, leave and look at once")
 {
 	static struct player players[MEMBERS + 1], *first = &players[MEMBERS];
 	struct table *table = table_new();
@@ -191,14 +195,4 @@ static void at_once(void **state)
 	for (unsigned i = 0; i <= MEMBERS; i++)
 		member_done(&players[i].member);
 	table_unmap(table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("threads that are members of one table enter, leave and look at once",
-			at_once),
-	};
-
-	return cmocka_run_group_tests_name("team", cases, NULL, NULL);
 }

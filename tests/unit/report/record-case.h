@@ -94,16 +94,21 @@ static inline void record_case_team(struct record *record)
 		};
 }
 
-static inline void record_case_estimates(struct record *record, struct record_region *region)
+/* Each value may have been the region's own in part. */
+static inline void record_case_own(const struct record *record, struct record_region *region)
 {
-	size_t n = (size_t)region->n_sockets * record->n_metrics;
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		for (uint32_t m = 0; m < record->n_metrics; m++) {
+			const double own = 1000000.5 * (double)(i * record->n_metrics + m + 1);
 
-	region->estimates = calloc(n, sizeof *region->estimates);
-	assert_non_null(region->estimates);
-	for (size_t i = 0; i < n; i++)
-		region->estimates[i] = (struct record_estimate){
-			.is_known = true,
-			.count = 1000000.5 * (double)(i + 1),
-			.error = 30000,
-		};
+			region->sockets[i].values[m].own = (struct record_own){
+				.is_known = true,
+				.alone = own / 8,
+				.low = own / 10,
+				.high = 2 * own,
+				.own = own,
+				.error = 30000,
+				.model_error = 1000,
+			};
+		}
 }

@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "client/report/derived.h"
+#include "client/report/format.h"
 #include "client/report/print.h"
 #include "client/report/quantity.h"
 #include "common/cpus.h"
@@ -11,15 +12,14 @@
 /* Takes @record. */
 static char *table_of(struct record *record)
 {
-	char *text = NULL;
-	size_t size_bytes;
-	FILE *out = open_memstream(&text, &size_bytes);
+	char text[1 << 16];
+	FILE *out = fmemopen(text, sizeof text, "w");
 
 	assert_non_null(out);
 	record_print(out, record);
 	assert_int_equal(fclose(out), 0);
 	record_done(record);
-	return text;
+	return strdup(text);
 }
 
 static unsigned width_of(const char *line)
@@ -32,16 +32,21 @@ static unsigned width_of(const char *line)
 }
 
 /* Returns the number of lines. */
-static unsigned expect_narrow_lines(const char *text)
+static unsigned expect_lines_of(unsigned most, const char *text)
 {
 	unsigned n = 0;
 
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
-		if (width_of(line) > 120)
+		if (width_of(line) > most)
 			fail_msg("%u columns: %s", width_of(line), line);
 		n++;
 	}
 	return n;
+}
+
+static unsigned expect_narrow_lines(const char *text)
+{
+	return expect_lines_of(120, text);
 }
 
 #define EXPECT(text, words)                                                                        \
@@ -79,7 +84,7 @@ static void fill_loops(struct record *record, bool hbm)
 	}
 }
 
-static void regions_of_two_sockets_fit_a_screen(void **state)
+CASE("22 regions of two sockets fit a screen")
 {
 	for (int hbm = 0; hbm < 2; hbm++) {
 		_cleanup_free_ char *text = NULL;
@@ -96,29 +101,48 @@ static void regions_of_two_sockets_fit_a_screen(void **state)
 	}
 }
 
-/* With estimates, too, where no region waits for another. */
-static void overlapping_regions_fit_a_screen(void **state)
+CASE("a terminal of 80 columns gets lines of 80, and the error in one of them")
 {
 	_cleanup_free_ char *text = NULL;
+	struct record record;
+
+	fill_loops(&record, true);
+	record.line = 80;
+	text = table_of(&record);
+	expect_lines_of(80, text);
+	EXPECT(text, "dram.read");
+	EXPECT(text, "dram.write");
+	EXPECT(text, "  error");
+	EXPECT(text, ", platform\n   icelake-sp:\n");
+}
+
+/* With estimates of what is their own, too, where no region waits for another. What has no room
+ * there is below it. */
+CASE("overlapping regions with estimates fit a screen")
+{
+	_cleanup_free_ char *text = NULL;
+	const char *rest;
 	struct record record;
 
 	fill_loops(&record, false);
 	for (uint32_t i = 0; i < 22; i++) {
 		record.regions[i].shared_ns = 760000000;
-		record_case_estimates(&record, &record.regions[i]);
+		record_case_own(&record, &record.regions[i]);
 	}
 	text = table_of(&record);
-	assert_in_range(expect_narrow_lines(text), 22 + 3, 40);
+	rest = strstr(text, "\n\n region ");
+	assert_non_null(rest);
+	assert_in_range(expect_narrow_lines(text) - expect_narrow_lines(rest + 1), 22 + 3, 40);
 	EXPECT(text, " shared ");
-	EXPECT(text, "\n no room here, but in the JSON: specitom, clock\n");
+	EXPECT(rest, " specitom   clock\n advec_mom_kernel_00  1.11 TB ");
 	EXPECT(text, " 38 % ");
 	EXPECT(text, "own dram.read");
 	EXPECT(text, "own dram.write");
 	EXPECT_NOT(text, "own hbm.read"); /* absent */
-	EXPECT(text, " 8.00 MB 0.53 %");  /* 1 + 7 MB, +- the root of 2 x 0.03^2 */
+	EXPECT(text, " 8.00 MB 0.56 %");  /* 1 + 7 MB, +- the root of 2 x 0.03^2, + 2 x 0.001 */
 }
 
-static void small_values_stay_readable(void **state)
+CASE("small values stay readable")
 {
 	_cleanup_free_ char *text = NULL;
 	struct record record;
@@ -135,7 +159,7 @@ static void small_values_stay_readable(void **state)
 	expect_narrow_lines(text);
 }
 
-static void names_with_blanks_are_quoted(void **state)
+CASE("names with blanks are quoted")
 {
 	static const char long_name[] =
 		"a-name-of-63-bytes-0123456789-0123456789-0123456789-0123456789-";
@@ -153,7 +177,7 @@ static void names_with_blanks_are_quoted(void **state)
 	expect_narrow_lines(text);
 }
 
-static void what_must_be_said_has_a_line(void **state)
+CASE("what must be said of a region has a line")
 {
 	_cleanup_free_ char *text = NULL;
 	struct record_region *region;
@@ -161,9 +185,10 @@ static void what_must_be_said_has_a_line(void **state)
 
 	record_case_init(&record, 2);
 	record_case_team(&record);
-	strcpy(record.failure, "uncored was restarted.");
-	strcpy(record.warning, "Each 10th opening was read.");
+	record.failure = strdup("uncored was restarted.");
+	record.warning = strdup("Each 10th opening was read.");
 	region = record_case_region(&record, "a", 1);
+	region->title = strdup("all of\na");
 	region->n_failed = 1;
 	region->n_open = 2;
 	region->n_died = 3;
@@ -183,6 +208,7 @@ static void what_must_be_said_has_a_line(void **state)
 	EXPECT(text, "/s* ");
 	EXPECT(text, "\n * dram.read: partial\n");
 	EXPECT(text, "\n absent: hbm.read (this machine has no such memory)\n");
+	EXPECT(text, "\n a: all of?a\n");
 	EXPECT(text, "\n 1 of 4 ranks died ");
 	EXPECT(text, "\n Last failure: uncored was restarted.\n Each 10th opening was read.\n");
 	EXPECT(text, "\n Everything that each socket did is counted, not only this job.\n");
@@ -190,7 +216,7 @@ static void what_must_be_said_has_a_line(void **state)
 	expect_narrow_lines(text);
 }
 
-static void a_metric_that_some_regions_lack_is_absent_there(void **state)
+CASE("a metric that some regions lack is absent there")
 {
 	_cleanup_free_ char *text = NULL;
 	struct record record;
@@ -208,7 +234,7 @@ static void a_metric_that_some_regions_lack_is_absent_there(void **state)
 	EXPECT(text, " 24.6 KB "); /* of the other region */
 }
 
-static void without_uncored_there_is_one_line(void **state)
+CASE("without uncored there is one line")
 {
 	_cleanup_free_ char *text = NULL;
 	struct record record;
@@ -216,13 +242,13 @@ static void without_uncored_there_is_one_line(void **state)
 	record_case_init(&record, 2);
 	record_case_region(&record, "a", 1);
 	*record.platform = '\0';
-	strcpy(record.failure, "uncored is not there.\x1b[2J");
+	record.failure = strdup("uncored is not there.\x1b[2J");
 	text = table_of(&record);
 	assert_string_equal(text, "uncore: Regions of lbm (pid 4711, host n01) have no figures: "
 				  "uncored is not there.?[2J\n");
 }
 
-static void quantities_have_three_digits(void **state)
+CASE("quantities have three digits")
 {
 	static const struct {
 		double bytes;
@@ -244,7 +270,8 @@ static void quantities_have_three_digits(void **state)
 		{ 1e300, "1.00e+282 EB" },
 		{ NAN, "?" },
 		{ INFINITY, "?" },
-		{ -1, "?" },
+		{ -1, "-1 B" },
+		{ -4096, "-4.10 KB" },
 	};
 	char text[QUANTITY_MAX];
 
@@ -275,7 +302,7 @@ static void expect_derived(struct derived derived, double value, double error)
 	assert_true(fabs(derived.error - error) <= 1e-9 * fabs(error));
 }
 
-static void bounds_of_errors_add_up(void **state)
+CASE("bounds of errors add up")
 {
 	struct record_region *region;
 	struct record record;
@@ -299,7 +326,7 @@ static void bounds_of_errors_add_up(void **state)
 }
 
 /* A passage that death ended moved bytes, too. */
-static void passages_that_ended_by_death_widen_the_bound(void **state)
+CASE("passages that ended by death widen the bound")
 {
 	struct record_region *region;
 	struct record record;
@@ -312,7 +339,7 @@ static void passages_that_ended_by_death_widen_the_bound(void **state)
 	record_done(&record);
 }
 
-static void what_is_not_known_has_a_reason(void **state)
+CASE("what is not known has a reason")
 {
 	struct record_region *region;
 	struct derived derived;
@@ -336,7 +363,26 @@ static void what_is_not_known_has_a_reason(void **state)
 	record_done(&record);
 }
 
-static void cpus_are_listed_as_linux_does(void **state)
+CASE("each unit has its steps")
+{
+	static const struct {
+		const char *unit;
+		double value;
+		const char *text;
+	} cases[] = {
+		{ "bytes", 4096, "4.10 KB" }, { "ns", 4096, "4.10 us" },
+		{ "nJ", 4.096e15, "4.10 MJ" }, { "nJ", 1e9, "1.00 J" }, { "count", 4096, "4.10 K" },
+		{ "count", 999, "999" }, { "furlongs", 1.8e19, "18.0 E" }, /* of a later uncored */
+	};
+	char text[QUANTITY_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		quantity_of(cases[i].unit, cases[i].value, text);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+CASE("CPUs are listed as Linux does")
 {
 	char text[CPUS_TEXT_MAX];
 	cpu_set_t cpus;
@@ -356,25 +402,29 @@ static void cpus_are_listed_as_linux_does(void **state)
 	assert_string_equal(text, "0-4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42...");
 }
 
-int main(void)
+CASE("an error bound has no exponent")
 {
-	const struct CMUnitTest cases[] = {
-		CASE("22 regions of two sockets fit a screen", regions_of_two_sockets_fit_a_screen),
-		CASE("overlapping regions with estimates fit a screen",
-			overlapping_regions_fit_a_screen),
-		CASE("small values stay readable", small_values_stay_readable),
-		CASE("names with blanks are quoted", names_with_blanks_are_quoted),
-		CASE("what must be said of a region has a line", what_must_be_said_has_a_line),
-		CASE("a metric that some regions lack is absent there",
-			a_metric_that_some_regions_lack_is_absent_there),
-		CASE("without uncored there is one line", without_uncored_there_is_one_line),
-		CASE("quantities have three digits", quantities_have_three_digits),
-		CASE("bounds of errors add up", bounds_of_errors_add_up),
-		CASE("passages that ended by death widen the bound",
-			passages_that_ended_by_death_widen_the_bound),
-		CASE("what is not known has a reason", what_is_not_known_has_a_reason),
-		CASE("CPUs are listed as Linux does", cpus_are_listed_as_linux_does),
+	static const struct {
+		uint64_t skew_ns;
+		const char *says;
+	} bounds[] = {
+		{ 0, "below 0.0001 %" },
+		{ 75, "below 0.0001 %" },
+		{ 1000, "+- 0.0001 %" },
+		{ 5500, "+- 0.00055 %" },
+		{ 995000000, "+- 100 %" },
+		{ 12345000000, "+- 1234 %" },
 	};
 
-	return cmocka_run_group_tests_name("record-table", cases, NULL, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
+		const struct format_socket socket = { .window_ns = 1000000000,
+			.skew_ns = bounds[i].skew_ns };
+		char text[64];
+		FILE *out = fmemopen(text, sizeof text, "w");
+
+		assert_non_null(out);
+		format_bound(out, &socket, 2);
+		assert_int_equal(fclose(out), 0);
+		assert_string_equal(text, bounds[i].says);
+	}
 }

@@ -5,7 +5,6 @@
 #include <float.h>
 
 #include "client/records/parse.h"
-#include "client/records/read.h"
 #include "client/report/json.h"
 #include "tests/unit/report/record-case.h"
 
@@ -19,9 +18,10 @@ static char *text_of(const struct record *record)
 
 static void parse(const char *text, struct record *ret)
 {
+	_cleanup_free_ char *copy = strdup(text);
 	char why[JSON_READER_WHY_MAX] = "";
 
-	if (record_parse(text, ret, why) < 0)
+	if (record_parse(copy, ret, why) < 0)
 		fail_msg("%s", why);
 }
 
@@ -45,9 +45,10 @@ static void fill_everything(struct record *record)
 
 	record_case_init(record, 3);
 	record_case_team(record);
-	strcpy(record->failure, "uncored was restarted.");
-	strcpy(record->warning, "Sampled.");
+	record->failure = strdup("uncored was restarted.");
+	record->warning = strdup("Sampled.");
 	region = record_case_region(record, "na\xc3\xafve \"x\\y\"/[0]", 4096);
+	region->title = strdup("all that the \"name\" stands for");
 	region->n_passages = 12;
 	region->n_failed = 2;
 	region->n_open = 3;
@@ -58,25 +59,29 @@ static void fill_everything(struct record *record)
 	region->n_stretches = 90;
 	region->n_measured = 9;
 	region->shared_ns = 8;
-	record->cost = (struct record_cost){ 3, 4000, 5, 600 };
+	region->member_ns = calloc(4, sizeof *region->member_ns);
+	*region->member_ns = RECORD_NOT_KNOWN_NS;
+	record->cost = (struct record_cost){ 3, 4000, 5, 600, 70, 8000 };
+	region->misses = (struct record_misses){ .event = "page-faults", .count = 1011 };
 	region->work[0] = (struct record_work){ "cell", 1e9 / 3 };
 	region->work[1] = (struct record_work){ "bytes stored", 1e300 };
 	region->sockets[1].values[0].quality = UNCORE_ESTIMATED | UNCORE_PARTIAL | 0x800000;
 	region->sockets[1].values[0].sampling = 1e3 / 3;
 	region->sockets[1].values[1].sampling = NAN;
-	record_case_estimates(record, region);
-	region->estimates[0] = (struct record_estimate){ .why = strdup("not separable from b") };
-	region->estimates[1].is_bound = true;
-	region->estimates[2].error = NAN;
-	region->estimates[3].why = strdup("not steady");
+	record_case_own(record, region);
+	region->sockets[0].values[0].own.own = NAN;
+	region->sockets[0].values[0].own.absent = strdup("bracket only: too short");
+	region->sockets[0].values[1].own.high = NAN;
+	region->sockets[0].values[2].own.is_known = false;
 	region = record_case_region(record, "no figures", 1);
 	for (uint32_t i = 0; i < 2; i++)
 		free(region->sockets[i].values[4].why);
 	free(take_ptr(region->sockets));
 	region->n_sockets = 0;
+	region->misses.absent = strdup("The kernel refuses.");
 }
 
-static void json_comes_back_the_same(void **state)
+CASE("a record comes back the same from its JSON")
 {
 	struct record record;
 
@@ -86,11 +91,12 @@ static void json_comes_back_the_same(void **state)
 	expect_the_same_back(&record);
 }
 
-static void each_member_is_read_back(void **state)
+CASE("each member of the JSON is read back")
 {
 	_cleanup_free_ char *text = NULL;
 	struct record record, read;
 	const struct record_region *region;
+	const struct record_own *own;
 
 	fill_everything(&record);
 	text = text_of(&record);
@@ -117,12 +123,19 @@ static void each_member_is_read_back(void **state)
 	assert_string_equal(read.units[5], "ns");
 	region = &read.regions[0];
 	assert_string_equal(region->name, "na\xc3\xafve \"x\\y\"/[0]");
+	assert_string_equal(region->title, "all that the \"name\" stands for");
+	assert_null(read.regions[1].title);
 	assert_true(region->n_passages == 12 && region->n_failed == 2 && region->n_open == 3 &&
 		    region->n_died == 4 && region->n_ranks == 5 && region->time_ns == 6 &&
 		    region->lost_ns == 7 && region->shared_ns == 8 && region->n_stretches == 90 &&
-		    region->n_measured == 9);
+		    region->n_measured == 9 && *region->member_ns == RECORD_NOT_KNOWN_NS);
 	assert_true(region->sockets[1].values[0].sampling == 1e3 / 3 &&
 		    isnan(region->sockets[1].values[1].sampling));
+	assert_true(read.cost.n_misses == 70 && read.cost.misses_ns == 8000);
+	assert_string_equal(region->misses.event, "page-faults");
+	assert_true(region->misses.count == 1011 && !region->misses.absent);
+	assert_string_equal(read.regions[1].misses.event, "");
+	assert_string_equal(read.regions[1].misses.absent, "The kernel refuses.");
 	assert_string_equal(region->work[0].unit, "cell");
 	assert_true(region->work[0].amount == 1e9 / 3 && region->work[1].amount == 1e300);
 	assert_true(region->sockets[1].socket == 1 && region->sockets[1].window_ns == 2000000000 &&
@@ -133,16 +146,18 @@ static void each_member_is_read_back(void **state)
 		(region->sockets[1].values[0].quality & 3) == (UNCORE_ESTIMATED | UNCORE_PARTIAL));
 	assert_true(region->sockets[0].values[4].quality == UNCORE_ABSENT);
 	assert_string_equal(region->sockets[0].values[4].why, "this machine has no such memory");
-	assert_false(region->estimates[0].is_known);
-	assert_string_equal(region->estimates[0].why, "not separable from b");
-	assert_true(region->estimates[1].is_bound && region->estimates[1].count == 2000001);
-	assert_true(isnan(region->estimates[2].error));
-	assert_string_equal(region->estimates[3].why, "not steady");
+	own = &region->sockets[0].values[0].own;
+	assert_true(own->is_known && isnan(own->own) && own->high == 2000001);
+	assert_string_equal(own->absent, "bracket only: too short");
+	own = &region->sockets[0].values[1].own;
+	assert_true(isnan(own->high) && own->own == 2000001 && own->error == 30000 &&
+		    own->model_error == 1000 && own->low == 200000.1 && own->alone == 2000001 / 8.);
+	assert_false(region->sockets[0].values[2].own.is_known);
 	assert_true(read.regions[1].n_sockets == 0 && !read.regions[1].sockets);
 	record_done(&read);
 }
 
-static void the_largest_numbers_come_back_the_same(void **state)
+CASE("the largest numbers come back the same")
 {
 	struct record_region *region;
 	struct record record;
@@ -158,7 +173,7 @@ static void the_largest_numbers_come_back_the_same(void **state)
 }
 
 /* A team's job may have any name, and a command too; no terminal may be steered by it. */
-static void texts_from_outside_cannot_do_harm(void **state)
+CASE("texts from outside cannot do harm")
 {
 	_cleanup_free_ char *text = NULL;
 	struct record record, read;
@@ -189,16 +204,17 @@ static char *replace(const char *text, const char *from, const char *to)
 
 static void expect_refusal(const char *text, int error, const char *why)
 {
+	_cleanup_free_ char *copy = strdup(text);
 	char found[JSON_READER_WHY_MAX] = "";
 	struct record record = { .host = "untouched" };
-	int r = record_parse(text, &record, found);
+	int r = record_parse(copy, &record, found);
 
 	if (r != error || !strstr(found, why))
 		fail_msg("got %d, '%s'; expected %d, '%s'", r, found, error, why);
 	assert_string_equal(record.host, "untouched");
 }
 
-static void wrong_members_are_named(void **state)
+CASE("wrong members are refused, and named")
 {
 	static const struct {
 		const char *from, *to, *why;
@@ -235,7 +251,12 @@ static void wrong_members_are_named(void **state)
 		{ "\"cell\":", "\"cell\":-1,\"x\":", "work.cell is not a number" },
 		{ "\"cell\":", "\"a-unit-of-work-that-is-long\":", "work has a unit" },
 		{ "\"cell\":", "\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":", "work has too many" },
-		{ "\"bound\":true", "\"bound\":null", "estimates.dram.write.bound is neither" },
+		{ "\"event\":\"page-faults\"", "\"e\":0", "regions[0].misses.event is missing" },
+		{ "\"count\":1011", "\"count\":-1",
+			"regions[0].misses.count is not a whole number" },
+		{ "\"misses_ns\":8000", "\"misses_ns\":true", "cost.misses_ns is not a whole" },
+		{ "\"low\":400000.2", "\"low\":9e9", "low is above high" },
+		{ "\"low\":200000.1", "\"low\":null", "low is not a number of 0 or more" },
 	};
 	_cleanup_free_ char *text = NULL;
 	struct record record;
@@ -250,7 +271,7 @@ static void wrong_members_are_named(void **state)
 	}
 }
 
-static void what_is_no_record_is_told_apart(void **state)
+CASE("what is not a record is told apart from a broken one")
 {
 	_cleanup_free_ char *text = NULL, *newer = NULL, *longer = NULL, *old = NULL;
 	struct record record;
@@ -274,7 +295,7 @@ static void what_is_no_record_is_told_apart(void **state)
 }
 
 /* At each cut there is a sentence, and nothing leaks; the sanitizer's build looks. */
-static void a_record_that_was_cut_is_refused(void **state)
+CASE("a record that was cut is refused")
 {
 	_cleanup_free_ char *text = NULL;
 	struct record record;
@@ -314,11 +335,12 @@ static char *array_of(const char *const hosts[], size_t n, const char *odd)
 	return text;
 }
 
-static void an_array_adds_all_its_records(void **state)
+CASE("an array adds all its records")
 {
 	static const char *const hosts[] = { "n01", "n02", "n03", "n04", "n05" };
 	_cleanup_free_ char *text = array_of(hosts, 5, ""), *one = array_of(hosts, 1, "");
 	struct record_list list = { .n = 0 };
+	_cleanup_free_ char *alone = strdup(one + 1);
 	char why[JSON_READER_WHY_MAX];
 
 	assert_int_equal(record_list_parse(one, &list, why), 0);
@@ -328,14 +350,14 @@ static void an_array_adds_all_its_records(void **state)
 		assert_string_equal(list.records[i + 1].host, hosts[i]);
 		assert_int_equal(list.records[i + 1].n_regions, 2);
 	}
-	one[strlen(one) - 2] = '\0';
-	assert_int_equal(record_list_parse(one + 1, &list, why), 0); /* the record alone */
+	alone[strlen(alone) - 2] = '\0'; /* the record alone */
+	assert_int_equal(record_list_parse(alone, &list, why), 0);
 	assert_int_equal(list.n, 7);
 	record_list_done(&list);
 	assert_int_equal(list.n, 0);
 }
 
-static void an_array_with_a_wrong_element_adds_nothing(void **state)
+CASE("an array with a wrong element adds nothing")
 {
 	static const char *const first[] = { "", "n02" }, *const third[] = { "n01", "n02", "" };
 	static const struct {
@@ -368,16 +390,16 @@ static void an_array_with_a_wrong_element_adds_nothing(void **state)
 	record_list_done(&list);
 }
 
-static void an_array_without_records_is_other_json(void **state)
+CASE("an array without records is other JSON")
 {
 	struct record_list list = { .n = 0 };
-	char why[JSON_READER_WHY_MAX] = "";
+	char text[] = "[]", why[JSON_READER_WHY_MAX] = "";
 
-	assert_int_equal(record_list_parse("[]", &list, why), -ENOMSG);
+	assert_int_equal(record_list_parse(text, &list, why), -ENOMSG);
 	assert_string_equal(why, "is an array without records");
 }
 
-static void a_file_that_cannot_be_read_says_why(void **state)
+CASE("a file that cannot be read says why")
 {
 	struct record_list list = { .n = 0 };
 	char why[JSON_READER_WHY_MAX];
@@ -386,27 +408,4 @@ static void a_file_that_cannot_be_read_says_why(void **state)
 	assert_string_equal(why, "cannot be read: No such file or directory");
 	assert_int_equal(record_read("/", &list, why), -EISDIR);
 	assert_int_equal(record_read("/dev/null", &list, why), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a record comes back the same from its JSON", json_comes_back_the_same),
-		CASE("each member of the JSON is read back", each_member_is_read_back),
-		CASE("the largest numbers come back the same",
-			the_largest_numbers_come_back_the_same),
-		CASE("texts from outside cannot do harm", texts_from_outside_cannot_do_harm),
-		CASE("wrong members are refused, and named", wrong_members_are_named),
-		CASE("what is not a record is told apart from a broken one",
-			what_is_no_record_is_told_apart),
-		CASE("a record that was cut is refused", a_record_that_was_cut_is_refused),
-		CASE("an array adds all its records", an_array_adds_all_its_records),
-		CASE("an array with a wrong element adds nothing",
-			an_array_with_a_wrong_element_adds_nothing),
-		CASE("an array without records is other JSON",
-			an_array_without_records_is_other_json),
-		CASE("a file that cannot be read says why", a_file_that_cannot_be_read_says_why),
-	};
-
-	return cmocka_run_group_tests_name("record", cases, NULL, NULL);
 }

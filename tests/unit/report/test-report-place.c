@@ -68,6 +68,8 @@ static int remove_folder(void **state)
 	return rmdir(folder) < 0 ? -1 : compare_descriptors(state);
 }
 
+#define IN_FOLDER(sentence) CASE_WITHIN(sentence, make_folder, remove_folder)
+
 /* --- reports --- */
 
 struct shape {
@@ -183,7 +185,7 @@ static const struct {
 		{ "n1", "own/a", 2, 0, 200, 300 }, false },
 };
 
-static void only_an_earlier_run_of_the_same_step_is_replaced(void **state)
+IN_FOLDER("only an earlier run of the same step is replaced")
 {
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const unsigned expected = cases[i].is_replaced ? 1 : 2;
@@ -200,7 +202,7 @@ static void only_an_earlier_run_of_the_same_step_is_replaced(void **state)
 }
 
 /* Then its team was there when the process that is alone was. */
-static void a_program_is_there_before_its_first_region(void **state)
+IN_FOLDER("a program is there before its first region")
 {
 	const struct shape alone = { "n1", "own/a", 0, 7, 10, 20, false };
 
@@ -210,7 +212,7 @@ static void a_program_is_there_before_its_first_region(void **state)
 	clear(2);
 }
 
-static void the_next_free_name_is_taken(void **state)
+IN_FOLDER("the next free name is taken")
 {
 	const struct shape later = { "n1", "own/a", 2, 0, 300, 400, false };
 
@@ -236,7 +238,7 @@ static void write_text(const char *name, const char *text)
 	fclose(file);
 }
 
-static void a_file_of_something_else_stays(void **state)
+IN_FOLDER("a file of something else stays")
 {
 	static const char *const texts[] = { "data", "[]", "{}", "{\"schema\":", "{\"schema\":1",
 		"{\"schema\":1}", "[{\"schema\":1,\"begun_s\":1,\"ended_s\":2}]", "\"", "{\"\\" };
@@ -250,7 +252,7 @@ static void a_file_of_something_else_stays(void **state)
 }
 
 /* As mktemp(1) makes it. One that is made now may be another process's. */
-static void an_empty_file_from_before_is_filled(void **state)
+IN_FOLDER("an empty file from before is filled")
 {
 	struct shape now = team;
 	struct stat status;
@@ -265,7 +267,7 @@ static void an_empty_file_from_before_is_filled(void **state)
 	clear(2);
 }
 
-static void a_link_stays_and_its_file_has_the_report(void **state)
+IN_FOLDER("a link stays, and its file has the report")
 {
 	char target[64];
 	struct stat status;
@@ -279,7 +281,7 @@ static void a_link_stays_and_its_file_has_the_report(void **state)
 	clear(2);
 }
 
-static void what_is_not_a_file_is_written_into(void **state)
+IN_FOLDER("what is not a file is written into")
 {
 	_cleanup_free_ char *text = text_of(&team, 1), *elsewhere = NULL;
 	char told[1024] = "";
@@ -323,7 +325,7 @@ static void wait_for(pid_t pid)
 	assert_int_equal(status, 0);
 }
 
-static void a_file_in_a_closed_folder_is_replaced_by_the_same_rule(void **state)
+IN_FOLDER("a file in a closed folder is replaced by the same rule")
 {
 	const struct shape before = { "n1", "own/a", 0, 7, 150, 160, false };
 	pid_t pid;
@@ -375,45 +377,16 @@ static void write_at_once(void)
 	clear(WRITERS);
 }
 
-static void processes_that_write_at_once_lose_none(void **state)
+IN_FOLDER("processes that write at once lose none")
 {
 	for (int i = 0; i < ROUNDS; i++)
 		write_at_once();
 }
 
-static void nor_do_they_where_there_are_no_links(void **state)
+IN_FOLDER("nor do they where there are no links")
 {
 	has_links = false;
 	for (int i = 0; i < ROUNDS; i++)
 		write_at_once();
 	has_links = true;
-}
-
-int main(void)
-{
-#define IN_FOLDER(name, body)                                                                      \
-	{                                                                                          \
-		name, body, make_folder, remove_folder, NULL                                       \
-	}
-	const struct CMUnitTest all[] = {
-		IN_FOLDER("only an earlier run of the same step is replaced",
-			only_an_earlier_run_of_the_same_step_is_replaced),
-		IN_FOLDER("a program is there before its first region",
-			a_program_is_there_before_its_first_region),
-		IN_FOLDER("the next free name is taken", the_next_free_name_is_taken),
-		IN_FOLDER("a file of something else stays", a_file_of_something_else_stays),
-		IN_FOLDER(
-			"an empty file from before is filled", an_empty_file_from_before_is_filled),
-		IN_FOLDER("a link stays, and its file has the report",
-			a_link_stays_and_its_file_has_the_report),
-		IN_FOLDER("what is not a file is written into", what_is_not_a_file_is_written_into),
-		IN_FOLDER("a file in a closed folder is replaced by the same rule",
-			a_file_in_a_closed_folder_is_replaced_by_the_same_rule),
-		IN_FOLDER("processes that write at once lose none",
-			processes_that_write_at_once_lose_none),
-		IN_FOLDER("nor do they where there are no links",
-			nor_do_they_where_there_are_no_links),
-	};
-
-	return cmocka_run_group_tests_name("report-place", all, NULL, NULL);
 }

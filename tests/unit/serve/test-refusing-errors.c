@@ -7,7 +7,7 @@
 
 #include "common/macro.h"
 
-static void clients_can_tell_four_errors(void **state)
+CASE("clients are told one of four errors")
 {
 	static const struct {
 		int is, told;
@@ -26,13 +26,4 @@ static void clients_can_tell_four_errors(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(refusing_error(cases[i].is), cases[i].told);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("clients are told one of four errors", clients_can_tell_four_errors),
-	};
-
-	return cmocka_run_group_tests_name("refusing-errors", cases, NULL, NULL);
 }

@@ -46,10 +46,7 @@ static int tear_down(void **state)
 	return compare_descriptors(state);
 }
 
-#define USERS_CASE(sentence, function)                                                             \
-	{                                                                                          \
-		sentence, function, set_up, tear_down, NULL                                        \
-	}
+#define USERS_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
 
 static struct user *enter(uint32_t uid, unsigned account)
 {
@@ -79,7 +76,7 @@ static int ring(unsigned s, int fd)
 	doorbells_note(doorbells, 1);
 	claims_charge(doorbells, 0, 0, 1);
 	for (unsigned i = 0; i < doorbells->n_busy; i++)
-		doorbells->places[doorbells->busy[i]].waits = false;
+		doorbells->places[doorbells->busy[i]].claim = CLAIM_NONE;
 	claims_charge(doorbells, 0, 0, 1);
 	eventfd_write(fd, 1);
 	doorbells_wait(doorbells, 0);
@@ -87,7 +84,7 @@ static int ring(unsigned s, int fd)
 	return doorbells->n_busy == 1 ? (int)doorbells->busy[0] : -1;
 }
 
-static void clients_of_a_uid_share(void **state)
+USERS_CASE("clients of one uid share doorbells and memory")
 {
 	struct user *user = enter(1000, 5), *other = enter(1001, 5);
 
@@ -109,7 +106,7 @@ static void clients_of_a_uid_share(void **state)
 	assert_int_equal(readers[0].state.n_clients, 0);
 }
 
-static void what_clients_get_is_read_only(void **state)
+USERS_CASE("clients get their memory read-only")
 {
 	struct user *user = enter(1000, 5);
 	size_t bytes = READERS * sizeof(struct page_wakeup);
@@ -126,7 +123,7 @@ static void what_clients_get_is_read_only(void **state)
 	users_leave(&users, user);
 }
 
-static void one_that_is_away_is_found_again(void **state)
+USERS_CASE("a user that is away is found again")
 {
 	struct user *user = enter(1000, 5);
 	int doorbell = user->doorbells[0], wakeups = user->wakeups_fd;
@@ -150,7 +147,7 @@ static bool is_there(uint32_t uid)
 	return false;
 }
 
-static void the_one_that_is_away_longest_goes_first(void **state)
+USERS_CASE("the user that is away longest goes first")
 {
 	for (unsigned i = 0; i < USERS_AWAY_MAX; i++)
 		users_leave(&users, enter(2000 + i, 6));
@@ -166,7 +163,7 @@ static void the_one_that_is_away_longest_goes_first(void **state)
 	assert_false(is_there(1000));
 }
 
-static void new_doorbells_come_once_a_second(void **state)
+USERS_CASE("new doorbells come in the place of the old ones, once a second")
 {
 	struct user *user = enter(1000, 5);
 	int before = dup(user->doorbells[1]), after;
@@ -186,7 +183,7 @@ static void new_doorbells_come_once_a_second(void **state)
 	users_leave(&users, user);
 }
 
-static void one_that_moves_to_another_account_is_charged_there(void **state)
+USERS_CASE("a user that moves to another account is charged there")
 {
 	struct user *user = enter(1000, 5);
 
@@ -203,7 +200,7 @@ static void one_that_moves_to_another_account_is_charged_there(void **state)
 	users_leave(&users, user);
 }
 
-static void users_of_a_forgotten_account_go(void **state)
+USERS_CASE("users of a forgotten account go")
 {
 	users_leave(&users, enter(1000, 5));
 	users_leave(&users, enter(1001, 5));
@@ -216,7 +213,7 @@ static void users_of_a_forgotten_account_go(void **state)
 }
 
 /* The user's connections may already be charged to another account. */
-static void a_user_with_clients_stays(void **state)
+USERS_CASE("users of a forgotten account that have clients stay")
 {
 	struct user *user = enter(1000, 5);
 
@@ -228,7 +225,7 @@ static void a_user_with_clients_stays(void **state)
 	users_leave(&users, user);
 }
 
-static void memory_is_given_back(void **state)
+USERS_CASE("memory is given back although a client keeps its descriptor")
 {
 	struct user *user = enter(1000, 5);
 	int kept = dup(user->wakeups_fd);
@@ -246,7 +243,7 @@ static void memory_is_given_back(void **state)
 }
 
 /* Each attempt has room for one descriptor more, until there are enough. */
-static void errors_leave_nothing_behind(void **state)
+USERS_CASE("errors leave nothing behind")
 {
 	long n_before = count_open_descriptors();
 	struct rlimit limit, low;
@@ -275,7 +272,7 @@ static void errors_leave_nothing_behind(void **state)
 	users_leave(&users, user);
 }
 
-static void failed_renewal_changes_nothing(void **state)
+USERS_CASE("doorbells that cannot be renewed stay")
 {
 	struct user *user = enter(1000, 5);
 	long n_before = count_open_descriptors();
@@ -292,28 +289,4 @@ static void failed_renewal_changes_nothing(void **state)
 	assert_int_equal(user->doorbells[0], doorbell);
 	assert_int_equal(ring(0, doorbell), (int)user->place);
 	users_leave(&users, user);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		USERS_CASE("clients of one uid share doorbells and memory", clients_of_a_uid_share),
-		USERS_CASE("clients get their memory read-only", what_clients_get_is_read_only),
-		USERS_CASE("a user that is away is found again", one_that_is_away_is_found_again),
-		USERS_CASE("the user that is away longest goes first",
-			the_one_that_is_away_longest_goes_first),
-		USERS_CASE("new doorbells come in the place of the old ones, once a second",
-			new_doorbells_come_once_a_second),
-		USERS_CASE("a user that moves to another account is charged there",
-			one_that_moves_to_another_account_is_charged_there),
-		USERS_CASE("users of a forgotten account go", users_of_a_forgotten_account_go),
-		USERS_CASE("users of a forgotten account that have clients stay",
-			a_user_with_clients_stays),
-		USERS_CASE("memory is given back although a client keeps its descriptor",
-			memory_is_given_back),
-		USERS_CASE("errors leave nothing behind", errors_leave_nothing_behind),
-		USERS_CASE("doorbells that cannot be renewed stay", failed_renewal_changes_nothing),
-	};
-
-	return cmocka_run_group_tests_name("users", cases, NULL, NULL);
 }

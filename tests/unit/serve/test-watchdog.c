@@ -16,14 +16,14 @@ static struct reader readers[2] = {
 };
 static struct watchdog watchdog = { .readers = readers, .n_readers = 2, .interval_us = 300000000 };
 
-static void a_reader_that_sleeps_does_not_hang(void **state)
+CASE("a reader that sleeps does not hang")
 {
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", S);
 	heartbeat_rest(&readers[0].heartbeat, 0);
 	assert_null(watchdog_find_hanging(&watchdog, 1000000 * S));
 }
 
-static void after_ten_seconds_with_one_thing_it_hangs(void **state)
+CASE("a reader that is busy with one thing for more than ten seconds hangs")
 {
 	heartbeat_begin(&readers[1].heartbeat, "answering rings", 100 * S);
 	assert_null(watchdog_find_hanging(&watchdog, 110 * S));
@@ -31,7 +31,7 @@ static void after_ten_seconds_with_one_thing_it_hangs(void **state)
 	heartbeat_rest(&readers[1].heartbeat, 0);
 }
 
-static void one_thing_after_the_other_is_no_hang(void **state)
+CASE("a reader that does one thing after the other does not hang")
 {
 	for (unsigned i = 1; i < 100; i++) {
 		heartbeat_begin(&readers[0].heartbeat, "answering rings", i * S);
@@ -41,21 +41,21 @@ static void one_thing_after_the_other_is_no_hang(void **state)
 }
 
 /* The reader may have begun after the clock was read, on another CPU. */
-static void what_begins_later_than_now_is_no_hang(void **state)
+CASE("a reader that began just now does not hang")
 {
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", 2 * S);
 	assert_null(watchdog_find_hanging(&watchdog, S));
 	heartbeat_rest(&readers[0].heartbeat, 0);
 }
 
-static void a_short_interval_has_a_shorter_limit(void **state)
+CASE("a watchdog with a short interval has a shorter limit")
 {
 	assert_int_equal(watchdog_limit_ns(&watchdog), 10 * S);
 	assert_int_equal(watchdog_limit_ns(&(struct watchdog){ .interval_us = 8000000 }), 2 * S);
 }
 
 /* A claim that the budget puts off has a time at which it is due. */
-static void a_reader_that_sleeps_past_an_answer_that_is_due_hangs(void **state)
+CASE("a reader that sleeps past the time of an answer hangs")
 {
 	const char *doing;
 
@@ -68,7 +68,7 @@ static void a_reader_that_sleeps_past_an_answer_that_is_due_hangs(void **state)
 	heartbeat_rest(&readers[0].heartbeat, 0);
 }
 
-static void a_ring_that_a_reader_does_not_take_is_a_hang(void **state)
+CASE("a reader that leaves a ring unanswered for more than ten seconds hangs")
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 	struct doorbells *doorbells = &readers[1].doorbells;
@@ -94,25 +94,4 @@ static void a_ring_that_a_reader_does_not_take_is_a_hang(void **state)
 	assert_null(watchdog_find_hanging(&watchdog, 230 * S));
 	close_fd(&doorbells->epoll_fd);
 	close_fd(&bell);
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("a reader that sleeps does not hang", a_reader_that_sleeps_does_not_hang),
-		CASE("a reader that is busy with one thing for more than ten seconds hangs",
-			after_ten_seconds_with_one_thing_it_hangs),
-		CASE("a reader that does one thing after the other does not hang",
-			one_thing_after_the_other_is_no_hang),
-		CASE("a reader that began just now does not hang",
-			what_begins_later_than_now_is_no_hang),
-		CASE("a watchdog with a short interval has a shorter limit",
-			a_short_interval_has_a_shorter_limit),
-		CASE("a reader that sleeps past the time of an answer hangs",
-			a_reader_that_sleeps_past_an_answer_that_is_due_hangs),
-		CASE("a reader that leaves a ring unanswered for more than ten seconds hangs",
-			a_ring_that_a_reader_does_not_take_is_a_hang),
-	};
-
-	return cmocka_run_group_tests_name("watchdog", cases, NULL, NULL);
 }

@@ -17,11 +17,11 @@ static const struct policy_access only_alice = {
 static const struct policy_access only_hpc = {
 	.by_group = true, .group = HPC, .group_text = "hpc"
 };
-static const struct policy_disclosure exact = { .quantum = 1 };
+static const struct policy_disclosure exact = { .quantum = 1, .quantum_energy = 1 };
 
 static struct policy_refusal refusal;
 
-static void root_may_always_connect(void **state)
+CASE("root may always connect")
 {
 	const struct rules_user root = { .uid = 0 };
 	struct policy_access access = only_alice;
@@ -31,7 +31,7 @@ static void root_may_always_connect(void **state)
 	assert_true(policy_admits(&access, POLICY_NO_OWNER, &root, &refusal));
 }
 
-static void without_lists_everybody_may(void **state)
+CASE("without lists everybody may connect")
 {
 	const struct policy_access any = {};
 
@@ -39,7 +39,7 @@ static void without_lists_everybody_may(void **state)
 		policy_admits(&any, POLICY_NO_OWNER, &(struct rules_user){ .uid = BOB }, &refusal));
 }
 
-static void a_list_of_users_lets_those_in_and_no_others(void **state)
+CASE("a list of users lets those in and no others")
 {
 	assert_true(policy_admits(
 		&only_alice, POLICY_NO_OWNER, &(struct rules_user){ .uid = ALICE }, &refusal));
@@ -52,7 +52,7 @@ static void a_list_of_users_lets_those_in_and_no_others(void **state)
 		"[access] of uncored.conf; the administrator of this node can change it.");
 }
 
-static void only_the_owner_of_the_job_may(void **state)
+CASE("where only the owner of the job may connect, nobody else but root may")
 {
 	const struct policy_access owner_only = { .owner_only = true };
 	const struct rules_user alice = { .uid = ALICE }, root = { .uid = 0 },
@@ -73,7 +73,7 @@ static void only_the_owner_of_the_job_may(void **state)
 	assert_true(policy_admits(&(struct policy_access){}, BOB, &alice, &refusal));
 }
 
-static void a_group_lets_its_members_in_by_any_of_their_groups(void **state)
+CASE("a group lets its members in, by any of their groups")
 {
 	const uint32_t groups[] = { STAFF, HPC };
 
@@ -89,7 +89,7 @@ static void a_group_lets_its_members_in_by_any_of_their_groups(void **state)
 	assert_non_null(strstr(refusal.text, "group in [access] of uncored.conf"));
 }
 
-static void with_users_and_a_group_both_must_hold(void **state)
+CASE("with users and a group both must hold")
 {
 	struct policy_access access = only_alice;
 
@@ -105,7 +105,7 @@ static void with_users_and_a_group_both_must_hold(void **state)
 		&(struct rules_user){ .uid = ALICE, .gid = HPC }, &refusal));
 }
 
-static void quotas_say_which_of_them_is_full(void **state)
+CASE("a refusal by a quota names the quota that is full")
 {
 	struct policy_load load = { .n = 2, .most = 4, .n_of_user = 1, .most_of_user = 2 };
 
@@ -125,7 +125,7 @@ static void quotas_say_which_of_them_is_full(void **state)
 	assert_int_equal(refusal.rule, POLICY_CLIENTS);
 }
 
-static void every_rule_has_a_name_an_error_and_says_who_can_change_it(void **state)
+CASE("every rule has a name and an error, and says who can change it")
 {
 	for (unsigned rule = 0; rule < POLICY_RULES; rule++) {
 		assert_non_null(strchr(policy_rule_name(rule), '.'));
@@ -141,7 +141,7 @@ static void every_rule_has_a_name_an_error_and_says_who_can_change_it(void **sta
 	}
 }
 
-static void what_happened_is_cut_but_never_who_can_change_it(void **state)
+CASE("a long account of what happened is cut, but never who can change it")
 {
 	char flood[WIRE_TEXT_MAX];
 
@@ -152,7 +152,7 @@ static void what_happened_is_cut_but_never_who_can_change_it(void **state)
 	assert_non_null(strstr(refusal.text, "x The rule is users in [access]"));
 }
 
-static void the_longer_interval_is_how_long_a_ring_may_be_held(void **state)
+CASE("the longer interval is how long a ring may be held")
 {
 	assert_int_equal(policy_hold_ns(&exact), 0);
 	assert_int_equal(policy_hold_ns(&(struct policy_disclosure){ 5, 0, 1 }), 5000000);
@@ -168,7 +168,7 @@ static void describes(const struct policy_access *access,
 	assert_string_equal(text, expected);
 }
 
-static void says_in_words_who_may_connect_and_what_is_told(void **state)
+CASE("the policy says in words who may connect and what is told")
 {
 	const struct policy_access any = {};
 	struct policy_access both = only_alice;
@@ -189,32 +189,8 @@ static void says_in_words_who_may_connect_and_what_is_told(void **state)
 		"Root may connect, and everybody. A socket is read at most once in 10 ms. One user "
 		"can have it read at most once in 100 ms. Values are rounded down to multiples of "
 		"4096 bytes.");
-}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		CASE("where only the owner of the job may connect, nobody else but root may",
-			only_the_owner_of_the_job_may),
-		CASE("root may always connect", root_may_always_connect),
-		CASE("without lists everybody may connect", without_lists_everybody_may),
-		CASE("a list of users lets those in and no others",
-			a_list_of_users_lets_those_in_and_no_others),
-		CASE("a group lets its members in, by any of their groups",
-			a_group_lets_its_members_in_by_any_of_their_groups),
-		CASE("with users and a group both must hold",
-			with_users_and_a_group_both_must_hold),
-		CASE("a refusal by a quota names the quota that is full",
-			quotas_say_which_of_them_is_full),
-		CASE("every rule has a name and an error, and says who can change it",
-			every_rule_has_a_name_an_error_and_says_who_can_change_it),
-		CASE("a long account of what happened is cut, but never who can change it",
-			what_happened_is_cut_but_never_who_can_change_it),
-		CASE("the longer interval is how long a ring may be held",
-			the_longer_interval_is_how_long_a_ring_may_be_held),
-		CASE("the policy says in words who may connect and what is told",
-			says_in_words_who_may_connect_and_what_is_told),
-	};
-
-	return cmocka_run_group_tests_name("policy", cases, NULL, NULL);
+	describes(&any, &(struct policy_disclosure){ .quantum = 1, .quantum_energy = 1000000 },
+		true,
+		"Root may connect, and everybody. Energy is rounded down to multiples of 1000000 "
+		"nJ.");
 }

@@ -43,6 +43,8 @@ static int tear_down(void **state)
 	return compare_descriptors(state);
 }
 
+#define TEAM_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
+
 static int join(uint32_t uid, const char *name, uint32_t after_run, const struct team **ret)
 {
 	const struct teams_wish wish = {
@@ -138,7 +140,7 @@ static void end(pid_t pid)
 
 /* --- cases --- */
 
-static void processes_of_a_uid_get_one_table_by_its_name(void **state)
+TEAM_CASE("processes of a uid get one table by its name")
 {
 	const struct team *team = join_new(ALICE, "slurm.1.0", 0);
 	ino_t inode = inode_of(team);
@@ -152,7 +154,36 @@ static void processes_of_a_uid_get_one_table_by_its_name(void **state)
 	assert_int_not_equal(inode_of(join_new(ALICE, "slurm.1.1", 0)), inode);
 }
 
-static void another_layout_is_another_table(void **state)
+static unsigned count_others(const char *name, uint32_t run)
+{
+	return team_count_others(team_list_find(list, ALICE, name, run));
+}
+
+TEAM_CASE("tables of a uid that are alive at the same time have met")
+{
+	const pid_t ended = start_member(join_new(ALICE, "ended", 0), 0);
+	pid_t first, second;
+
+	end(ended);
+	first = start_member(join_new(ALICE, "first", 0), 0);
+	end(start_member(join_new(BOB, "other", 0), 0));
+	join_new(ALICE, "first", 1); /* the next run of the same name */
+	assert_int_equal(count_others("first", 1), 0);
+	second = start_member(join_new(ALICE, "second", 0), 0);
+	assert_int_equal(count_others("first", 1), 1);
+	assert_string_equal(team_list_find(list, ALICE, "first", 1)->other, "second");
+	assert_string_equal(team_list_find(list, ALICE, "second", 0)->other, "first");
+	end(start_member(join_new(ALICE, "third", 0), 0));
+	teams_note_others(list, team_list_find(list, ALICE, "first", 1), ++now_ns);
+	assert_int_equal(count_others("first", 1), 2);
+	assert_int_equal(count_others("third", 0), 2);
+	assert_string_equal(team_list_find(list, ALICE, "first", 1)->other, "second");
+	assert_int_equal(count_others("ended", 0), 0);
+	end(first);
+	end(second);
+}
+
+TEAM_CASE("another layout is another table")
 {
 	struct teams_wish wish = {
 		.uid = ALICE, .name = "job", .layout = LAYOUT + 1, .bytes = MIB
@@ -169,7 +200,7 @@ static void another_layout_is_another_table(void **state)
 	assert_int_equal(team_list_find(list, ALICE, "job", 0)->layout, LAYOUT);
 }
 
-static void a_run_that_ended_is_followed_by_one_other(void **state)
+TEAM_CASE("a run that ended is followed by one other")
 {
 	const struct team *team;
 
@@ -186,7 +217,7 @@ static void a_run_that_ended_is_followed_by_one_other(void **state)
 	assert_int_equal(join(ALICE, "job", UINT32_MAX, &team), -EINVAL);
 }
 
-static void a_table_takes_whole_pages_and_not_too_many(void **state)
+TEAM_CASE("a table takes whole pages, and not too many")
 {
 	static const uint64_t wrong[] = { 0, 1, MIB + 1, TEAM_BYTES_MAX + UINT64_C(65536),
 		UINT64_MAX };
@@ -202,7 +233,7 @@ static void a_table_takes_whole_pages_and_not_too_many(void **state)
 	assert_int_equal(list->n, 1);
 }
 
-static void tables_are_found_by_number_and_forgotten(void **state)
+TEAM_CASE("tables are found by number, and forgotten")
 {
 	const struct teams_wish first = { .uid = ALICE, .name = "a", .layout = LAYOUT, .run = 1 };
 
@@ -219,7 +250,7 @@ static void tables_are_found_by_number_and_forgotten(void **state)
 	assert_int_equal(join_new(ALICE, "a", 0)->run, 1);
 }
 
-static void a_team_is_alive_while_a_member_holds_its_slot(void **state)
+TEAM_CASE("a team is alive while a member holds its slot, until it is killed")
 {
 	const struct team *team = join_new(ALICE, "job", 0);
 	pid_t first, last;
@@ -234,7 +265,7 @@ static void a_team_is_alive_while_a_member_holds_its_slot(void **state)
 	assert_int_equal(teams_count_alive(list, now_ns), 0);
 }
 
-static void a_lock_behind_the_slots_keeps_nothing_alive(void **state)
+TEAM_CASE("a lock behind the slots keeps nothing alive")
 {
 	pid_t member = start_member(join_new(ALICE, "job", 0), TEAM_SLOTS_MAX);
 
@@ -242,8 +273,23 @@ static void a_lock_behind_the_slots_keeps_nothing_alive(void **state)
 	end(member);
 }
 
+/* As one on which a user has set thousands of locks. */
+TEAM_CASE("a table that is slow to look at is looked at once a minute while it lives")
+{
+	const uint64_t minute_ns = 60000000000;
+	pid_t member = start_member(join_new(ALICE, "job", 0), 0);
+
+	thread_step_ns = 300000;
+	assert_int_equal(teams_count_alive(list, now_ns), 1);
+	thread_step_ns = 0;
+	end(member);
+	assert_int_equal(teams_count_alive(list, now_ns + minute_ns - 1), 1);
+	assert_int_equal(teams_count_alive(list, now_ns + minute_ns), 0);
+	assert_int_equal(list->table[0].alive_ns, now_ns);
+}
+
 /* As one on which a user has set millions of locks. */
-static void a_table_that_takes_long_to_look_at_counts_as_ended(void **state)
+TEAM_CASE("a table that takes long to look at counts as ended")
 {
 	pid_t member = start_member(join_new(ALICE, "job", 0), 0);
 
@@ -257,14 +303,13 @@ static void a_table_that_takes_long_to_look_at_counts_as_ended(void **state)
 	end(member);
 }
 
-static void an_ended_table_is_kept_for_an_hour(void **state)
+TEAM_CASE("an ended table is kept for an hour")
 {
 	pid_t member = start_member(join_new(ALICE, "job", 0), 3);
 	uint64_t ended_ns;
 
 	now_ns += 3 * HOUR_NS;
-	assert_int_equal(
-		teams_review(list, now_ns) - now_ns, TEAMS_MEMORY_S * UINT64_C(1000000000));
+	assert_int_equal(teams_review(list, now_ns) - now_ns, TEAMS_LOOK_S * UINT64_C(1000000000));
 	assert_int_equal(list->n, 1);
 	end(member);
 	now_ns += TEAMS_LOOK_S * UINT64_C(1000000000);
@@ -278,7 +323,7 @@ static void an_ended_table_is_kept_for_an_hour(void **state)
 	assert_int_equal(list->n, 0);
 }
 
-static void a_flood_takes_the_oldest_ended_tables_of_its_own_user(void **state)
+TEAM_CASE("a flood takes the oldest ended tables of its own user")
 {
 	pid_t member = start_member(join_new(ALICE, "alive", 0), 0);
 	char name[16];
@@ -297,7 +342,7 @@ static void a_flood_takes_the_oldest_ended_tables_of_its_own_user(void **state)
 	end(member);
 }
 
-static void too_many_teams_that_are_alive_get_no_other(void **state)
+TEAM_CASE("a user with too many teams that are alive gets no other")
 {
 	pid_t members[TEAMS_ALIVE_MAX];
 	const struct team *team;
@@ -317,7 +362,7 @@ static void too_many_teams_that_are_alive_get_no_other(void **state)
 }
 
 /* Four tables whose memory, by the fstat() above, is all that a user may have. */
-static void memory_that_tables_take_has_a_bound(void **state)
+TEAM_CASE("the memory that tables take has a bound")
 {
 	const struct team *team;
 
@@ -351,9 +396,9 @@ static unsigned count_filled(uint32_t uid)
 }
 
 /* Of Alice's tables, by the fstat() above, four take all that she may have. */
-static void a_table_filled_later_goes_when_it_has_ended(void **state)
+TEAM_CASE("a table that was filled later goes within a minute of its end")
 {
-	const uint64_t minute_ns = TEAMS_MEMORY_S * UINT64_C(1000000000);
+	const uint64_t minute_ns = TEAMS_LOOK_S * UINT64_C(1000000000);
 	pid_t member;
 
 	join_new(ALICE, "empty", 0);
@@ -376,7 +421,21 @@ static void a_table_filled_later_goes_when_it_has_ended(void **state)
 	end(member);
 }
 
-static void what_living_processes_have_filled_stays(void **state)
+TEAM_CASE("a table is reported if no more than its header is left, or was never filled")
+{
+	const struct team *team = join_new(ALICE, "job", 0);
+	struct team copy = *team;
+
+	assert_true(team_is_reported(&copy));
+	fill(team);
+	assert_false(team_is_reported(&copy));
+	assert_int_equal(fallocate(team->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				 TEAM_REPORTED_BYTES, MIB - TEAM_REPORTED_BYTES),
+		0);
+	assert_true(team_is_reported(&copy));
+}
+
+TEAM_CASE("what living processes have filled stays")
 {
 	pid_t members[2];
 
@@ -399,7 +458,7 @@ static void what_living_processes_have_filled_stays(void **state)
 }
 
 /* Four subordinate uids of Alice have all that each may have, and so all that she may have. */
-static void an_account_gives_tables_of_the_uid_that_has_the_most(void **state)
+TEAM_CASE("an account gives tables of the uid that has the most")
 {
 	for (uint32_t uid = SUBORDINATE; uid < SUBORDINATE + 4; uid++)
 		for (unsigned run = 0; run < 4; run++)
@@ -418,7 +477,7 @@ static void an_account_gives_tables_of_the_uid_that_has_the_most(void **state)
 }
 
 /* In hundredths of a second. */
-static void a_run_has_a_number_by_its_time(void **state)
+TEAM_CASE("a run has a number by the time at which it began")
 {
 	const uint64_t day_ns = 24 * HOUR_NS;
 	struct fdstore nothing = {};
@@ -438,7 +497,7 @@ static void a_run_has_a_number_by_its_time(void **state)
 	assert_int_equal(join_new(ALICE, "other", UINT32_MAX - 2)->run, UINT32_MAX - 1);
 }
 
-static void subordinate_uids_share_the_bounds_of_their_account(void **state)
+TEAM_CASE("subordinate uids share the bounds of their account")
 {
 	join_new(BOB, "bob", 0);
 	join_new(ALICE, "alice", 0);
@@ -449,7 +508,7 @@ static void subordinate_uids_share_the_bounds_of_their_account(void **state)
 	assert_non_null(team_list_find(list, BOB, "bob", 0));
 }
 
-static void where_all_places_are_taken_the_largest_account_gives_one(void **state)
+TEAM_CASE("where all places are taken, the largest account gives one")
 {
 	const struct team *team;
 	pid_t member;
@@ -497,7 +556,7 @@ static unsigned count_kept(const struct service_manager *manager)
 }
 
 /* It reads no message while tables come and go, and then all. */
-static void a_manager_that_reads_late_gets_what_is_there(void **state)
+TEAM_CASE("a service manager that reads late gets the tables that are there")
 {
 	static struct service_manager manager;
 	char path[64];
@@ -533,7 +592,7 @@ static int copy_of(const struct team *team)
 	return fcntl(team->fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static void tables_come_back_from_the_store(void **state)
+TEAM_CASE("tables come back from the store")
 {
 	static const char *const names[] = { "team9", "team0", "owners" };
 	const struct team *alice = join_new(ALICE, "PMIX_namespace.{1}@%d", 0);
@@ -558,7 +617,7 @@ static void tables_come_back_from_the_store(void **state)
 	assert_int_equal(team->place, 1); /* 0 and 9 are taken */
 }
 
-static void what_is_no_table_is_dropped(void **state)
+TEAM_CASE("what is not a table is dropped")
 {
 	static const char *const names[] = { "team0", "team1", "team2", "team3", "team4", "team0",
 		"team512", "teamx" };
@@ -579,7 +638,7 @@ static void what_is_no_table_is_dropped(void **state)
 	assert_non_null(team_list_find(list, ALICE, "good", 0));
 }
 
-static void names_of_memfds_are_read_strictly(void **state)
+TEAM_CASE("names of memfds are read strictly")
 {
 	static const char *const wrong[] = { "uncored-page", "uncored-team.",
 		"uncored-team.1.1.7.5", "uncored-team.1.1.7.5.", "uncored-team.1.1.7..x",
@@ -595,56 +654,4 @@ static void names_of_memfds_are_read_strictly(void **state)
 		close(fd);
 	}
 	assert_false(team_read_memfd(STDIN_FILENO, &team));
-}
-
-#define TEAM_CASE(sentence, function)                                                              \
-	{                                                                                          \
-		sentence, function, set_up, tear_down, NULL                                        \
-	}
-
-int main(void)
-{
-	const struct CMUnitTest cases[] = {
-		TEAM_CASE("processes of a uid get one table by its name",
-			processes_of_a_uid_get_one_table_by_its_name),
-		TEAM_CASE("another layout is another table", another_layout_is_another_table),
-		TEAM_CASE("a run that ended is followed by one other",
-			a_run_that_ended_is_followed_by_one_other),
-		TEAM_CASE("a table takes whole pages, and not too many",
-			a_table_takes_whole_pages_and_not_too_many),
-		TEAM_CASE("tables are found by number, and forgotten",
-			tables_are_found_by_number_and_forgotten),
-		TEAM_CASE("a team is alive while a member holds its slot, until it is killed",
-			a_team_is_alive_while_a_member_holds_its_slot),
-		TEAM_CASE("a lock behind the slots keeps nothing alive",
-			a_lock_behind_the_slots_keeps_nothing_alive),
-		TEAM_CASE("a table that takes long to look at counts as ended",
-			a_table_that_takes_long_to_look_at_counts_as_ended),
-		TEAM_CASE("an ended table is kept for an hour", an_ended_table_is_kept_for_an_hour),
-		TEAM_CASE("a flood takes the oldest ended tables of its own user",
-			a_flood_takes_the_oldest_ended_tables_of_its_own_user),
-		TEAM_CASE("a user with too many teams that are alive gets no other",
-			too_many_teams_that_are_alive_get_no_other),
-		TEAM_CASE("the memory that tables take has a bound",
-			memory_that_tables_take_has_a_bound),
-		TEAM_CASE("a table that was filled later goes within a minute of its end",
-			a_table_filled_later_goes_when_it_has_ended),
-		TEAM_CASE("what living processes have filled stays",
-			what_living_processes_have_filled_stays),
-		TEAM_CASE("an account gives tables of the uid that has the most",
-			an_account_gives_tables_of_the_uid_that_has_the_most),
-		TEAM_CASE("a run has a number by the time at which it began",
-			a_run_has_a_number_by_its_time),
-		TEAM_CASE("subordinate uids share the bounds of their account",
-			subordinate_uids_share_the_bounds_of_their_account),
-		TEAM_CASE("where all places are taken, the largest account gives one",
-			where_all_places_are_taken_the_largest_account_gives_one),
-		TEAM_CASE("tables come back from the store", tables_come_back_from_the_store),
-		TEAM_CASE("a service manager that reads late gets the tables that are there",
-			a_manager_that_reads_late_gets_what_is_there),
-		TEAM_CASE("what is not a table is dropped", what_is_no_table_is_dropped),
-		TEAM_CASE("names of memfds are read strictly", names_of_memfds_are_read_strictly),
-	};
-
-	return cmocka_run_group_tests_name("teams", cases, NULL, NULL);
 }

@@ -2,165 +2,163 @@
 #include "client/command/job/record/job-record.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "client/command/job/record/job-json.h"
-#include "client/command/job/record/job-time.h"
-#include "client/records/json.h"
-#include "client/records/parse-region.h"
+#include "client/command/job/record/view.h"
+#include "client/records/parse.h"
 #include "common/macro.h"
-#include "common/text.h"
+#include "common/number.h"
+#include "common/unit.h"
 
 void job_record_drop_figures(struct job_record *record)
 {
-	json_object_put(take_ptr(record->json));
-	record_done(&record->record);
-	free(take_ptr(record->sockets));
-	record->n_sockets = 0;
+	if (record->record)
+		record_done(record->record);
+	free(take_ptr(record->record));
 }
 
 void job_record_done(struct job_record *record)
 {
 	job_record_drop_figures(record);
-	*record = (struct job_record){ .json = NULL };
+	free(record->text);
+	*record = (struct job_record){ .text = NULL };
 }
 
 /* --- figures --- */
 
 /* The first socket defines the metrics and their units. */
-static void parse_metrics(
-	struct json_reader *reader, struct json_object *socket, struct record *record)
+static void parse_metrics(const struct json_reader *socket, struct record *record)
 {
-	struct json_object *metrics = json_reader_object(reader, socket, "metrics");
+	const struct json_reader metrics = json_reader_object(socket, "metrics");
+	const struct json_value *key = NULL;
+	const char *name;
 
-	if (metrics && json_object_object_length(metrics) > UNCORE_METRICS_MAX)
-		json_reader_fail(reader, "metrics", "has too many metrics");
-	if (json_reader_failed(reader))
-		return;
-	json_object_object_foreach(metrics, name, value)
-	{
-		const uint32_t i = record->n_metrics++;
+	while ((name = json_reader_next_key(&metrics, &key))) {
+		char *unit = parse_metric(&metrics, name, record);
+		const struct json_reader metric = json_reader_object(&metrics, name);
 
-		if (strlen(name) >= UNCORE_NAME_MAX || !*name || !text_is_plain(name)) {
-			json_reader_fail(reader, "metrics", "has a name that no metric has");
+		if (!unit)
 			return;
-		}
-		strcpy(record->metrics[i], name);
-		strcpy(record->units[i], "bytes");
-		if (json_has(value, "unit"))
-			json_reader_text(reader, value, "unit", JSON_READER_TEXT(record->units[i]));
+		strcpy(unit, UNIT_BYTES);
+		if (json_reader_has(&metric, "unit"))
+			json_reader_text(&metric, "unit",
+				(struct json_reader_text){ unit, UNCORE_NAME_MAX });
 	}
 }
 
-static void parse_socket(struct json_reader *reader, struct json_object *object,
-	uint64_t quantum_bytes, struct job_record *ret)
+static void parse_used(
+	const struct json_reader *reader, uint64_t quantum_bytes, struct job_record *ret)
 {
-	struct record_region *region = &ret->record.regions[0];
-	struct record_socket *socket = &region->sockets[region->n_sockets];
-	struct job_socket *of_job = &ret->sockets[region->n_sockets];
+	struct record_region *region = &ret->record->regions[0];
+	struct record_socket *socket = &region->sockets[region->n_sockets++];
 
-	if (!json_reader_flag(reader, object, "used")) {
-		ret->n_unused++;
-		return;
-	}
-	region->n_sockets++;
-	socket->socket = (uint32_t)json_reader_number(reader, object, "socket", PARSE_SOCKETS_MOST);
-	socket->package = json_reader_number_or(reader, object, "package", UINT32_MAX, -1);
-	socket->window_ns = json_reader_number(reader, object, "window_ns", PARSE_COUNT_MOST);
-	socket->skew_ns = json_reader_number(reader, object, "skew_ns", PARSE_COUNT_MOST);
+	parse_socket(reader, ret->record, socket);
 	socket->quantum_bytes = quantum_bytes > 1 ? quantum_bytes : 0;
-	of_job->socket = socket->socket;
-	of_job->n_others = json_reader_number_or(reader, object, "others", UINT32_MAX, -1);
-	parse_values(reader, object, &ret->record, socket);
+	socket->n_others = json_reader_number_or(reader, "others", UINT32_MAX, -1);
 }
 
-static void parse_sockets(
-	struct json_reader *reader, struct json_object *object, struct job_record *ret)
+static void parse_sockets(const struct json_reader *reader, struct job_record *ret)
 {
-	const uint64_t quantum =
-		(uint64_t)json_reader_number_or(reader, object, "quantum", INT64_MAX, 0);
-	size_t n;
-	struct json_object *list =
-		json_reader_list(reader, object, "sockets", PARSE_SOCKETS_MOST, &n);
+	const uint64_t quantum = (uint64_t)json_reader_number_or(reader, "quantum", INT64_MAX, 0);
+	const struct json_reader list = json_reader_list(reader, "sockets", PARSE_SOCKETS_MOST);
 
-	ret->record.regions[0].sockets = calloc(n + 1, sizeof(struct record_socket));
-	ret->sockets = calloc(n + 1, sizeof *ret->sockets);
-	if (!ret->record.regions[0].sockets || !ret->sockets) {
-		json_reader_fail(reader, "sockets", "is too long for the memory");
-		return;
+	ret->record->regions[0].sockets = json_reader_room(&list, sizeof(struct record_socket));
+	JSON_READER_EACH (&list, socket) {
+		if (socket.index == 0)
+			parse_metrics(&socket, ret->record);
+		if (json_reader_flag(&socket, "used"))
+			parse_used(&socket, quantum, ret);
+		else
+			ret->n_unused++;
 	}
-	if (n)
-		parse_metrics(reader, json_object_array_get_idx(list, 0), &ret->record);
-	for (size_t i = 0; i < n && !json_reader_failed(reader); i++) {
-		size_t entered = json_reader_enter_element(reader, "sockets", i);
-
-		parse_socket(reader, json_object_array_get_idx(list, i), quantum, ret);
-		json_reader_leave(reader, entered);
-	}
-	ret->n_sockets = ret->record.regions[0].n_sockets;
 }
 
 /* --- the rest --- */
 
-static void parse_time(struct json_reader *reader, struct json_object *object, const char *key,
-	char ret_text[JOB_TIME_MAX], int64_t *ret_ns)
+enum { SECOND_NS = 1000000000, MILLISECOND_NS = 1000000 };
+
+static const int64_t SECONDS_MOST = 9000000000; /* in the year 2255; still fits in ns */
+
+/* Reads the text of record_time_ms() back. -EINVAL: *@ret_real_ns is untouched. */
+static int read_time(const char *text, int64_t *ret_real_ns)
 {
-	json_reader_free_text(
-		reader, object, key, (struct json_reader_text){ ret_text, JOB_TIME_MAX });
-	if (*ret_text && job_time_parse(ret_text, ret_ns) < 0)
+	struct tm parts = { .tm_sec = 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S.", &parts);
+	uint64_t milliseconds;
+	int64_t seconds;
+
+	if (!rest || strlen(rest) != strlen("123Z"))
+		return -EINVAL;
+	rest = number_parse(rest, 10, 999, &milliseconds);
+	seconds = timegm(&parts);
+	if (!rest || strcmp(rest, "Z") != 0 || seconds < 0 || seconds > SECONDS_MOST)
+		return -EINVAL;
+	*ret_real_ns = seconds * SECOND_NS + (int64_t)milliseconds * MILLISECOND_NS;
+	return 0;
+}
+
+static void parse_time(const struct json_reader *reader, const char *key,
+	char ret_text[RECORD_TIME_MAX], int64_t *ret_ns)
+{
+	json_reader_free_text(reader, key, (struct json_reader_text){ ret_text, RECORD_TIME_MAX });
+	if (*ret_text && read_time(ret_text, ret_ns) < 0)
 		json_reader_fail(reader, key, "is not a time like 2026-11-21T22:45:01.123Z");
 }
 
-static void parse_origin(
-	struct json_reader *reader, struct json_object *object, struct job_record *ret)
+static void parse_origin(const struct json_reader *reader, struct job_record *ret)
 {
-	struct record *record = &ret->record;
+	struct record *record = ret->record;
 
-	json_reader_text(reader, object, "job", JSON_READER_TEXT(ret->id));
+	json_reader_text(reader, "job", JSON_READER_TEXT(ret->id));
 	if (!job_id_is_valid(ret->id))
 		json_reader_fail(reader, "job", "is not the ID of a job");
-	json_reader_free_text(reader, object, "run", JSON_READER_TEXT(ret->key));
-	ret->uid = json_reader_number_or(reader, object, "uid", UINT32_MAX, -1);
-	json_reader_free_text(reader, object, "host", JSON_READER_TEXT(ret->host));
+	json_reader_free_text(reader, "run", JSON_READER_TEXT(ret->key));
+	ret->uid = json_reader_number_or(reader, "uid", UINT32_MAX, -1);
+	json_reader_free_text(reader, "host", JSON_READER_TEXT(ret->host));
 	strcpy(record->host, ret->host);
-	parse_time(reader, object, "begin", ret->begin, &ret->begin_ns);
-	parse_time(reader, object, "end", ret->end, &ret->end_ns);
-	ret->seconds = json_reader_real(reader, object, "seconds");
-	json_reader_free_text(reader, object, "exit", JSON_READER_TEXT(ret->exit));
+	parse_time(reader, "begin", ret->begin, &ret->begin_ns);
+	parse_time(reader, "end", ret->end, &ret->end_ns);
+	ret->seconds = json_reader_real(reader, "seconds");
+	json_reader_free_text(reader, "exit", JSON_READER_TEXT(ret->exit));
 	record->rows = "job";
 	snprintf(record->job, sizeof record->job, "%.63s", ret->id);
+	strcpy(record->step, ret->key);
 	snprintf(record->regions[0].name, RECORD_NAME_BYTES, "%.63s", ret->id);
 	record->begun_ns = ret->begin_ns;
 	record->ended_ns = ret->end_ns;
 }
 
 /* A record without figures has no platform to compare. */
-static void parse_figures(
-	struct json_reader *reader, struct json_object *object, struct job_record *ret)
+static void parse_figures(const struct json_reader *reader, struct job_record *ret)
 {
-	ret->complete = json_reader_flag(reader, object, "complete");
+	ret->complete = json_reader_flag(reader, "complete");
 	if (ret->complete) {
-		json_reader_free_text(
-			reader, object, "platform", JSON_READER_TEXT(ret->record.platform));
-		parse_sockets(reader, object, ret);
+		json_reader_free_text(reader, "platform", JSON_READER_TEXT(ret->record->platform));
+		if (json_reader_kind(reader, "generation") == JSON_TEXT)
+			parse_generation(reader, ret->record->generation);
+		parse_sockets(reader, ret);
 		return;
 	}
-	json_reader_free_text(reader, object, "why", JSON_READER_TEXT(ret->why));
-	snprintf(ret->record.failure, sizeof ret->record.failure, "%s",
-		*ret->why ? ret->why : "The record does not say why.");
+	ret->record->failure = parse_sentences(reader, "why", RECORD_FAILURE_BYTES);
+	if (!ret->record->failure)
+		ret->record->failure = strdup("The record does not say why.");
 }
 
 /* Is it a record, and one that this release reads? */
-static int check_schema(struct json_object *json, char ret_why[JSON_READER_WHY_MAX])
+static int check_schema(const struct json_reader *reader, char ret_why[JSON_READER_WHY_MAX])
 {
-	if (!json_has(json, "record") || !json_has(json, "job")) {
+	struct json_failure failure = { .why = "" };
+	const struct json_reader probe = { .failure = &failure, .value = reader->value };
+
+	if (json_reader_kind(reader, "record") <= JSON_NULL ||
+		json_reader_kind(reader, "job") <= JSON_NULL) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record of a job");
 		return -ENOMSG;
 	}
-	if (json_number(json, "record") == JOB_SCHEMA)
+	if (json_reader_number(&probe, "record", INT64_MAX) == JOB_SCHEMA)
 		return 0;
 	snprintf(ret_why, JSON_READER_WHY_MAX,
 		"is a record of another kind than %d, the one that this "
@@ -169,30 +167,50 @@ static int check_schema(struct json_object *json, char ret_why[JSON_READER_WHY_M
 	return -EPROTONOSUPPORT;
 }
 
-int job_record_parse(
-	struct json_object *json, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
+static int parse(
+	const struct json_reader *reader, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
 {
-	_cleanup_(job_record_done) struct job_record record = { .json = NULL };
-	struct json_reader reader = { .where = "" };
-	int r = check_schema(json, ret_why);
-
-	if (r < 0)
-		return r;
-	record.record.regions = calloc(1, sizeof *record.record.regions);
-	if (!record.record.regions) {
+	ret->record = calloc(1, sizeof *ret->record);
+	if (ret->record)
+		ret->record->regions = calloc(1, sizeof *ret->record->regions);
+	if (!ret->record || !ret->record->regions || !ret->text) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is too long for the memory");
 		return -ENOMEM;
 	}
-	record.record.n_regions = 1;
-	record.json = json_object_get(json);
-	parse_origin(&reader, json, &record);
-	parse_figures(&reader, json, &record);
-	if (json_reader_failed(&reader)) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
-			reader.why);
-		return -EBADMSG;
-	}
+	ret->record->n_regions = 1;
+	parse_origin(reader, ret);
+	parse_figures(reader, ret);
+	if (!json_reader_failed(reader))
+		return 0;
+	snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
+		reader->failure->why);
+	return -EBADMSG;
+}
+
+int job_record_parse(char *text, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
+{
+	_cleanup_(job_record_done) struct job_record record = { .text = strdup(text) };
+	_cleanup_(json_text_done) struct json_text json;
+	struct json_failure failure = { .why = "" };
+	struct json_reader reader = { .failure = &failure };
+	int r = record_parse_json(text, &json, ret_why);
+
+	reader.value = json.values;
+	if (r == 0)
+		r = check_schema(&reader, ret_why);
+	if (r == 0)
+		r = parse(&reader, &record, ret_why);
+	if (r < 0)
+		return r;
 	*ret = record;
-	record = (struct job_record){ .json = NULL };
+	record = (struct job_record){ .text = NULL };
 	return 0;
+}
+
+int job_record_read_again(const struct job_record *record, struct job_record *ret)
+{
+	_cleanup_free_ char *text = strdup(record->text);
+	char why[JSON_READER_WHY_MAX];
+
+	return text ? job_record_parse(text, ret, why) : -ENOMEM;
 }

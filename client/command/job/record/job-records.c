@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "client/command/frame/json-files.h"
-#include "client/command/job/record/job-time.h"
+#include "client/command/job/record/record-file.h"
 #include "client/records/parse.h"
-#include "client/records/read.h"
+#include "common/array.h"
 #include "common/macro.h"
 
 static const char TITLE[] = "uncore job report";
@@ -20,21 +20,16 @@ void job_records_done(struct job_records *records)
 	for (size_t i = 0; i < records->n; i++)
 		job_record_done(&records->all[i]);
 	free(records->all);
+	join_done(&records->join);
 	*records = (struct job_records){ .n = 0 };
 }
 
 static int add(struct job_records *records, struct job_record *record)
 {
-	if ((records->n & (records->n - 1)) == 0) {
-		size_t n = records->n ? 2 * records->n : 1;
-		struct job_record *larger = reallocarray(records->all, n, sizeof *larger);
-
-		if (!larger)
-			return -ENOMEM;
-		records->all = larger;
-	}
+	if (array_room(&records->all, records->n, sizeof *records->all) < 0)
+		return -ENOMEM;
 	records->all[records->n++] = *record;
-	*record = (struct job_record){ .json = NULL };
+	*record = (struct job_record){ .text = NULL };
 	return 0;
 }
 
@@ -55,7 +50,7 @@ static bool is_named_so(const char *file, const struct job_record *record)
 {
 	const size_t before = strcspn(file, "@");
 	const char *rest = file + before + 1;
-	char begin[JOB_TIME_MAX];
+	char begin[RECORD_TIME_MAX];
 	size_t n = strlen(record->host);
 
 	if (!file[before])
@@ -69,16 +64,25 @@ static bool is_named_so(const char *file, const struct job_record *record)
 	return strncmp(rest, begin, n) == 0 && rest[n] == '.';
 }
 
-static int parse_line(const struct source *source, const char *line, char why[JSON_READER_WHY_MAX])
+/* The text and the sums are all that is kept of figures. */
+static int take_figures(struct job_records *records, struct job_record *record)
 {
-	_cleanup_(job_record_done) struct job_record record = { .json = NULL };
-	struct job_records *records = source->records;
-	struct json_object *json = NULL;
-	int r = record_parse_json(line, &json, why);
+	int r = 0;
 
-	if (r == 0)
-		r = job_record_parse(json, &record, why);
-	json_object_put(json);
+	if (records->id && strcmp(record->id, records->id) != 0)
+		free(take_ptr(record->text));
+	else if (records->id)
+		r = join_fold(&records->join, record->record);
+	job_record_drop_figures(record);
+	return r == -E2BIG ? 0 : r;
+}
+
+static int parse_line(const struct source *source, char *line, char why[JSON_READER_WHY_MAX])
+{
+	_cleanup_(job_record_done) struct job_record record = { .text = NULL };
+	struct job_records *records = source->records;
+	int r = job_record_parse(line, &record, why);
+
 	if (r == 0 && source->file && !is_named_so(source->file, &record)) {
 		snprintf(why, JSON_READER_WHY_MAX,
 			"is the record of job %s on %.64s that began at %s, but its name is that "
@@ -88,9 +92,9 @@ static int parse_line(const struct source *source, const char *line, char why[JS
 	}
 	if (r < 0)
 		return r;
-	if (records->id && strcmp(record.id, records->id) != 0)
-		job_record_drop_figures(&record);
-	r = add(records, &record);
+	r = take_figures(records, &record);
+	if (r == 0)
+		r = add(records, &record);
 	if (r < 0)
 		snprintf(why, JSON_READER_WHY_MAX, "has no room: %s", strerror(-r));
 	return r;
@@ -103,7 +107,7 @@ static void take_text(const struct source *source, char *text)
 	for (unsigned n = 1; (line = strsep(&rest, "\n")); n++) {
 		int r = line[strspn(line, " \t\r")] ? parse_line(source, line, why) : 0;
 
-		if (r == 0)
+		if (r == 0 || source->records->others)
 			continue;
 		fprintf(stderr, "%s: %s, line %u: it %s%s.\n", TITLE, source->name, n, why,
 			source->file ? "; it is left out" : "");
@@ -118,6 +122,24 @@ void job_records_take(struct job_records *records, const char *name, char *text)
 	take_text(&(struct source){ .records = records, .name = name }, text);
 }
 
+/* A name without "@" may be of any job. */
+static bool is_wanted(const char *name, void *argument)
+{
+	const struct job_records *records = argument;
+	const size_t n = strcspn(name, "@");
+	const char *host = name[n] ? name + n + 1 : "", *end = strrchr(host, '.');
+	char text[HOSTLIST_NAME_MAX];
+
+	if (!records->id || !name[n])
+		return !records->others;
+	if (strlen(records->id) == n && strncmp(name, records->id, n) == 0)
+		return !records->others;
+	if (!records->others || !end || strcmp(end, ".json") != 0)
+		return false;
+	snprintf(text, sizeof text, "%.*s", (int)(end - host), host);
+	return join_has_host(&records->join, text);
+}
+
 static void take_file(const struct json_file *file, void *argument)
 {
 	const bool is_stdin = strcmp(file->path, "-") == 0;
@@ -129,10 +151,10 @@ static void take_file(const struct json_file *file, void *argument)
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	if (file->name) {
+	if (file->name)
 		take_text(&source, file->text);
+	if (file->name || source.records->others)
 		return;
-	}
 	r = is_stdin ? record_read_fd(STDIN_FILENO, RECORD_FILE_MOST_BYTES, &text)
 		     : record_read_text(file->path, &text);
 	if (r == 0) {
@@ -157,9 +179,20 @@ static int compare(const void *a, const void *b)
 	return order ? order : strcmp(x->host, y->host);
 }
 
+/* Members may be in another order. */
+static bool is_same(const char *text, const char *other)
+{
+	_cleanup_(json_document_done) struct json_document a, b;
+	const struct json_value *one = json_document_take(&a, strdup(text));
+
+	return json_is_equal(one, json_document_take(&b, strdup(other)));
+}
+
+/* Records of other jobs have no text. */
 static bool is_twin(const struct job_record *a, const struct job_record *b)
 {
-	return compare(a, b) == 0 && json_object_equal(a->json, b->json);
+	return compare(a, b) == 0 &&
+	       (!a->text || !b->text ? a->text == b->text : is_same(a->text, b->text));
 }
 
 /* The same record may be in a log and in a file, or in two copies of a file. */
@@ -181,15 +214,19 @@ void job_records_drop_twins(struct job_records *records)
 void job_records_read(
 	struct job_records *records, char **paths, int n_paths, const struct trust *trust)
 {
-	const struct json_files files = {
+	struct json_files files = {
 		.title = TITLE,
 		.paths = paths,
 		.n = n_paths,
 		.trust = trust,
 		.most_bytes = RECORD_MOST_BYTES,
+		.wants = is_wanted,
 	};
 
 	if (!json_files_each(&files, take_file, records))
 		records->failed = true;
+	files.again = records->others = true;
+	if (records->join.n_records)
+		json_files_each(&files, take_file, records);
 	job_records_drop_twins(records);
 }

@@ -6,13 +6,16 @@
  */
 #pragma once
 
-#include "client/command/frame/trust.h"
+#include "client/command/frame/user.h"
 #include "client/command/job/record/job-record.h"
+#include "client/records/join.h"
 
 struct job_records {
-	const char *id; /* keep the figures of this job alone; NULL: of all jobs */
+	const char *id; /* keep the texts of this job alone; NULL: of all jobs */
 	size_t n;
 	struct job_record *all; /* owned */
+	struct join join;       /* owned; the records of this job, folded as they came */
+	bool others;            /* those of other jobs on these hosts are read */
 	bool failed;            /* something could not be read */
 };
 
@@ -20,6 +23,7 @@ struct job_records {
 struct job_run {
 	size_t n;
 	struct job_record **records; /* owned; the elements are of struct job_records */
+	struct names hosts;          /* owned; of the records */
 	char key[JOB_KEY_BYTES];     /* "": none */
 	int64_t begin_ns, end_ns;
 };
@@ -32,7 +36,8 @@ struct job_runs {
 /*
  * Reads all records of files, of files *.json in folders, and of stdin ("-"), each record on a
  * line. In a folder, the name of a file must agree with its record. stderr says what cannot be
- * read. Duplicate records are kept once.
+ * read. Duplicate records are kept once. Of the files JOB@... of other jobs, only JOB@HOST.json of
+ * the job's hosts are read.
  */
 void job_records_read(
 	struct job_records *records, char **paths, int n_paths, const struct trust *trust);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/command/job/record/job-records.h"
-#include "client/launcher/hostlist.h"
+#include "common/array.h"
 
 /*
  * A record without a begin or without an end is only a moment. On the hosts of one run, the begins
@@ -14,8 +14,10 @@ static const int64_t NEAR_NS = 5000000000;
 
 void job_runs_done(struct job_runs *runs)
 {
-	for (size_t i = 0; i < runs->n; i++)
+	for (size_t i = 0; i < runs->n; i++) {
 		free(runs->all[i].records);
+		names_done(&runs->all[i].hosts);
+	}
 	free(runs->all);
 	*runs = (struct job_runs){ .n = 0 };
 }
@@ -31,14 +33,6 @@ static int64_t last_ns(const struct job_record *record)
 	return record->end_ns ? record->end_ns : record->begin_ns + NEAR_NS;
 }
 
-static bool has_host(const struct job_run *run, const char *host)
-{
-	for (size_t i = 0; i < run->n; i++)
-		if (hostlist_is_same(run->records[i]->host, host))
-			return true;
-	return false;
-}
-
 static bool overlaps(const struct job_run *run, const struct job_record *record)
 {
 	return first_ns(record) <= run->end_ns && run->begin_ns <= last_ns(record);
@@ -46,14 +40,14 @@ static bool overlaps(const struct job_run *run, const struct job_record *record)
 
 bool job_run_met(const struct job_run *run, const struct job_record *record)
 {
-	return overlaps(run, record) && has_host(run, record->host);
+	return overlaps(run, record) && names_have_host(&run->hosts, record->host);
 }
 
 /* If both have a key, the key decides. But two records of one host belong to two runs: each has all
  * that the host's sockets moved, so a sum would count that twice. */
 static bool belongs(const struct job_run *run, const struct job_record *record)
 {
-	if (has_host(run, record->host))
+	if (names_have_host(&run->hosts, record->host))
 		return false;
 	if (*record->key && *run->key)
 		return strcmp(record->key, run->key) == 0;
@@ -70,12 +64,10 @@ static struct job_run *find_run(struct job_runs *runs, const struct job_record *
 
 static int add(struct job_run *run, struct job_record *record)
 {
-	struct job_record **larger = reallocarray(run->records, run->n + 1, sizeof(void *));
-
-	if (!larger)
+	if (array_room(&run->records, run->n, sizeof(void *)) < 0 ||
+		names_add(&run->hosts, record->host) < 0)
 		return -ENOMEM;
-	run->records = larger;
-	larger[run->n++] = record;
+	run->records[run->n++] = record;
 	if (*record->key)
 		strcpy(run->key, record->key);
 	if (run->n == 1 || first_ns(record) < run->begin_ns)
@@ -90,13 +82,10 @@ static int take(struct job_runs *runs, struct job_record *record)
 	struct job_run *run = find_run(runs, record);
 
 	if (!run) {
-		struct job_run *larger = reallocarray(runs->all, runs->n + 1, sizeof *larger);
-
-		if (!larger)
+		if (array_room(&runs->all, runs->n, sizeof *runs->all) < 0)
 			return -ENOMEM;
-		runs->all = larger;
-		run = &larger[runs->n++];
-		*run = (struct job_run){ .n = 0 };
+		run = &runs->all[runs->n++];
+		*run = (struct job_run){ .hosts.of_hosts = true };
 	}
 	return add(run, record);
 }

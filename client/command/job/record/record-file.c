@@ -11,15 +11,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "client/command/job/record/acl.h"
-#include "client/command/job/record/job-json.h"
 #include "client/command/job/record/job-record.h"
-#include "client/command/job/record/job-time.h"
-#include "client/command/job/record/record-folder.h"
+#include "client/command/job/record/view.h"
 #include "client/records/json.h"
 #include "common/macro.h"
 
-enum { NAME_BYTES = JOB_ID_BYTES + JOB_TIME_MAX + LAUNCH_HOST_MAX, TWINS_MOST = 100 };
+enum { NAME_BYTES = JOB_ID_BYTES + RECORD_TIME_MAX + LAUNCH_HOST_MAX, TWINS_MOST = 100 };
 
 struct record_file {
 	const char *to;
@@ -61,7 +58,7 @@ static void let_user_read(int fd, const struct record_file *file)
 {
 	const uint32_t known = file->run->head.uid;
 	const uint32_t uid = known == UNCORE_UNKNOWN_USER ? file->owner : known;
-	int r = acl_set(fd, 0400, uid, R_OK);
+	int r = record_folder_allow(fd, 0400, uid, R_OK);
 
 	if (geteuid() == 0 && file->owner != 0)
 		say(file->said,
@@ -105,21 +102,31 @@ static int write_aside(int folder_fd, const char *name, struct record_file *file
 
 /* --- its name --- */
 
-static bool differ(struct json_object *a, struct json_object *b, const char *key)
+void job_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
+{
+	char text[RECORD_TIME_MAX], *end = ret_text;
+
+	record_time_ms(real_ns, text);
+	for (const char *c = *text ? text : "0"; *c; c++)
+		if (!strchr("-:", *c))
+			*end++ = *c;
+	*end = '\0';
+}
+
+static bool differ(const struct json_value *a, const struct json_value *b, const char *key)
 {
 	return strcmp(json_text(a, key, ""), json_text(b, key, "")) != 0;
 }
 
 static bool is_of_another_run(const char *held, const char *text)
 {
-	struct json_object *theirs = json_tokener_parse(held), *ours = json_tokener_parse(text);
-	bool is_another = json_has(theirs, "job") &&
-			  (differ(theirs, ours, "job") || differ(theirs, ours, "host") ||
-				  differ(theirs, ours, "monotonic_ns"));
+	_cleanup_(json_document_done) struct json_document held_json, json;
+	const struct json_value *theirs = json_document_take(&held_json, strdup(held));
+	const struct json_value *ours = json_document_take(&json, strdup(text));
 
-	json_object_put(theirs);
-	json_object_put(ours);
-	return is_another;
+	return json_has(theirs, "job") &&
+	       (differ(theirs, ours, "job") || differ(theirs, ours, "host") ||
+		       differ(theirs, ours, "monotonic_ns"));
 }
 
 /* The text of a file, for free(3); "" if it is not a regular file. NULL: errno says why. */
@@ -164,7 +171,7 @@ static enum holder look(int folder_fd, const char *name, const struct record_fil
 static int name_it(
 	int folder_fd, const char *aside, const struct record_file *file, char ret_name[NAME_BYTES])
 {
-	char begun[JOB_TIME_MAX], *name = ret_name, number[16] = "";
+	char begun[RECORD_TIME_MAX], *name = ret_name, number[16] = "";
 
 	job_time_in_name(file->run->head.begun_real_ns, begun);
 	for (int i = 2; i < TWINS_MOST; i++) {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/job/record/record-folder.h"
+#include "client/command/job/record/record-file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "client/command/job/record/acl.h"
 #include "common/macro.h"
 
 enum { MODE = 0711, LINKS_MOST = 40 };
@@ -27,6 +30,7 @@ bool record_folder_is_valid(const char *name)
 	return *name;
 }
 
+/* Without a slash at the end. */
 static int expand(const char *name, const char *id, char ret_path[PATH_MAX])
 {
 	size_t n = 0;
@@ -39,6 +43,8 @@ static int expand(const char *name, const char *id, char ret_path[PATH_MAX])
 	}
 	if (n >= PATH_MAX)
 		return -ENAMETOOLONG;
+	while (n > 1 && ret_path[n - 1] == '/')
+		n--;
 	ret_path[n] = '\0';
 	return 0;
 }
@@ -191,25 +197,43 @@ static int make(const char *path, char ret_why[RUN_WHY_MAX])
 	return fd < 0 || fchmod(fd, MODE) < 0 ? -errno : 0;
 }
 
-/* --- opening it --- */
+/* --- who may read in it --- */
 
-/* Makes the name absolute, without a slash at the end. */
-static int find_path(const char *name, const char *id, char ret_path[PATH_MAX])
+/* A POSIX access control list is the kernel's extended attribute: no library is needed. */
+static const char ACL_NAME[] = "system.posix_acl_access";
+
+static struct posix_acl_xattr_entry entry(unsigned tag, unsigned permissions, uint32_t id)
 {
-	char expanded[PATH_MAX], here[PATH_MAX] = "";
-	int r = expand(name, id, expanded), length;
-
-	if (r < 0)
-		return r;
-	if (*expanded != '/' && !getcwd(here, sizeof here))
-		return -errno;
-	length = snprintf(ret_path, PATH_MAX, "%s%s%s", here, *here ? "/" : "", expanded);
-	if (length >= PATH_MAX)
-		return -ENAMETOOLONG;
-	while (length > 1 && ret_path[length - 1] == '/')
-		ret_path[--length] = '\0';
-	return 0;
+	return (struct posix_acl_xattr_entry){
+		.e_tag = htole16((uint16_t)tag),
+		.e_perm = htole16((uint16_t)(permissions & 7)),
+		.e_id = htole32(id),
+	};
 }
+
+/* The mask limits all entries but those of the owner and of the world. In the mode, it shows as the
+ * group's permissions. */
+int record_folder_allow(int fd, mode_t mode, uint32_t uid, unsigned permissions)
+{
+	const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;
+	const struct {
+		struct posix_acl_xattr_header header;
+		struct posix_acl_xattr_entry entries[5]; /* in this order */
+	} list = {
+		.header.a_version = htole32(POSIX_ACL_XATTR_VERSION),
+		.entries = {
+			entry(ACL_USER_OBJ, mode >> 6, nobody),
+			entry(ACL_USER, permissions, uid),
+			entry(ACL_GROUP_OBJ, mode >> 3, nobody),
+			entry(ACL_MASK, mode >> 3 | permissions, nobody),
+			entry(ACL_OTHER, mode, nobody),
+		},
+	};
+
+	return fsetxattr(fd, ACL_NAME, &list, sizeof list, 0) < 0 ? -errno : 0;
+}
+
+/* --- opening it --- */
 
 static int open_path(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 {
@@ -233,13 +257,13 @@ int record_folder_open(
 	int r;
 
 	*ret_why = '\0';
-	r = find_path(name, run->head.id, path);
+	r = *name == '/' ? expand(name, run->head.id, path) : -EINVAL;
 	if (r == 0)
 		r = open_path(path, ret_fd, ret_why);
 	if (r < 0 && !*ret_why)
 		snprintf(ret_why, RUN_WHY_MAX, "%s", strerror(-r));
 	/* Without access control lists, the user opens the files by name, as in other folders. */
 	if (r == 0 && is_of_one_job(name) && run->head.uid != UNCORE_UNKNOWN_USER)
-		acl_set(*ret_fd, MODE, run->head.uid, R_OK | X_OK);
+		record_folder_allow(*ret_fd, MODE, run->head.uid, R_OK | X_OK);
 	return r;
 }

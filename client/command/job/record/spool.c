@@ -12,7 +12,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "client/jobstore/lock.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -23,20 +22,16 @@ static const uint64_t PATIENCE_NS = 1000000000;
 /* A file without a valid header, such as a file of zeros, has no entries. */
 struct header {
 	char magic[8];
-	uint64_t n_put;
 	uint32_t end; /* no entry begins at this page or after it */
 };
 
 /* The first page of an entry. One write(2) makes the entry valid. */
 struct page {
 	char magic[8];
-	uint64_t order;
-	uint32_t n_pages;
-	uint32_t unused;
 	struct run_head head;
 };
 
-static const char HEADER_MAGIC[8] = "uncspl1", ENTRY_MAGIC[8] = "uncwai1";
+static const char HEADER_MAGIC[8] = "uncspl2", ENTRY_MAGIC[8] = "uncwai2";
 
 static_assert(sizeof(struct page) <= PAGE_BYTES, "one page");
 
@@ -45,10 +40,11 @@ static_assert(sizeof(struct page) <= PAGE_BYTES, "one page");
 static int look(const char *path, int flags, struct spool *ret)
 {
 	ret->folder_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (ret->folder_fd < 0)
-		return -errno;
-	ret->fd = openat(ret->folder_fd, SPOOL_FILE, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return ret->fd < 0 ? -errno : 0;
+	if (ret->folder_fd >= 0)
+		ret->fd = openat(ret->folder_fd, SPOOL_FILE, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (ret->fd < 0)
+		ret->fd = -errno;
+	return ret->fd < 0 ? ret->fd : 0;
 }
 
 int spool_look(const char *path, struct spool *ret)
@@ -75,8 +71,10 @@ int spool_open(const char *path, struct spool *ret)
 	int r;
 
 	*ret = (struct spool){ .folder_fd = -1, .fd = -1 };
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+		ret->fd = -errno;
+		return ret->fd;
+	}
 	r = look(path, O_RDWR | O_CREAT, ret);
 	if (r == 0)
 		reserve(ret);
@@ -109,11 +107,7 @@ static int read_at(const struct spool *spool, void *data, size_t size_bytes, uin
 
 static int write_at(const struct spool *spool, const void *data, size_t size_bytes, uint32_t page)
 {
-	ssize_t n = pwrite(spool->fd, data, size_bytes, offset_of(page));
-
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size_bytes ? 0 : -ENOSPC;
+	return file_write(spool->fd, data, size_bytes, offset_of(page));
 }
 
 static int read_header(const struct spool *spool, struct header *ret)
@@ -128,28 +122,36 @@ static int read_header(const struct spool *spool, struct header *ret)
 	return r;
 }
 
-static uint32_t pages_of(uint32_t text_bytes)
+static uint32_t pages_of(const struct run_head *head)
 {
-	return 1 + text_bytes / PAGE_BYTES + (text_bytes % PAGE_BYTES != 0);
+	return 1 + head->text_bytes / PAGE_BYTES + (head->text_bytes % PAGE_BYTES != 0);
 }
 
-/* The number of pages of the entry at @at; 0: there is none, and the page is free. */
-static uint32_t read_entry(const struct spool *spool, uint32_t at, struct spool_entry *ret)
+/* False: there is no entry at @at, and the page is free. */
+static bool read_entry(const struct spool *spool, uint32_t at, struct spool_entry *ret)
 {
 	struct page page;
 
 	if (read_at(spool, &page, sizeof page, at) < 0 ||
 		memcmp(page.magic, ENTRY_MAGIC, sizeof ENTRY_MAGIC) != 0 ||
-		!run_head_is_whole(&page.head) || page.n_pages != pages_of(page.head.text_bytes) ||
-		page.n_pages > PAGES - at)
-		return 0;
-	*ret = (struct spool_entry){
-		.order = page.order,
-		.at = at,
-		.n_pages = page.n_pages,
-		.head = page.head,
-	};
-	return page.n_pages;
+		!run_head_is_whole(&page.head) || pages_of(&page.head) > PAGES - at)
+		return false;
+	*ret = (struct spool_entry){ .at = at, .head = page.head };
+	return true;
+}
+
+/* Finds the first entry from page *@at on, and moves *@at behind it. False: there is none. */
+static bool next_entry(const struct spool *spool, const struct header *header, uint32_t *at,
+	struct spool_entry *ret)
+{
+	while (*at < header->end) {
+		if (read_entry(spool, *at, ret)) {
+			*at += pages_of(&ret->head);
+			return true;
+		}
+		++*at;
+	}
+	return false;
 }
 
 /* --- removing --- */
@@ -165,16 +167,13 @@ static int shrink(const struct spool *spool)
 {
 	struct header header;
 	struct spool_entry entry;
-	uint32_t end = FIRST_PAGE;
+	uint32_t at = FIRST_PAGE, end = FIRST_PAGE;
 	int r = read_header(spool, &header);
 
 	if (r < 0)
 		return r;
-	for (uint32_t at = FIRST_PAGE, n; at < header.end; at += n ? n : 1) {
-		n = read_entry(spool, at, &entry);
-		if (n)
-			end = at + n;
-	}
+	while (next_entry(spool, &header, &at, &entry))
+		end = at;
 	header.end = end;
 	return write_at(spool, &header, sizeof header, 0);
 }
@@ -184,7 +183,7 @@ static int clear(const struct spool *spool, const struct spool_entry *entry)
 	static const char zeros[PAGE_BYTES];
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < entry->n_pages; i++)
+	for (uint32_t i = 0; r == 0 && i < pages_of(&entry->head); i++)
 		r = write_at(spool, zeros, sizeof zeros, entry->at + i);
 	return r;
 }
@@ -194,12 +193,12 @@ static int drop_run(const struct spool *spool, const struct run_head *head, uint
 {
 	struct header header;
 	struct spool_entry entry;
+	uint32_t at = FIRST_PAGE;
 	bool has_dropped = false;
 	int r = read_header(spool, &header);
 
-	for (uint32_t at = FIRST_PAGE, n; r == 0 && at < header.end; at += n ? n : 1) {
-		n = read_entry(spool, at, &entry);
-		if (!n || at == but || !is_same_run(&entry.head, head))
+	while (r == 0 && next_entry(spool, &header, &at, &entry)) {
+		if (entry.at == but || !is_same_run(&entry.head, head))
 			continue;
 		r = clear(spool, &entry);
 		has_dropped = true;
@@ -209,35 +208,32 @@ static int drop_run(const struct spool *spool, const struct run_head *head, uint
 
 /* --- putting --- */
 
-/* Finds the first of @n_pages free pages. -EEXIST: the record of @head already waits here. */
+/* Finds the first page of enough free pages. -EEXIST: the record of @head already waits here. */
 static int find_room(const struct spool *spool, const struct header *header,
-	const struct run_head *head, uint32_t n_pages, uint32_t *ret)
+	const struct run_head *head, uint32_t *ret)
 {
-	uint32_t at = FIRST_PAGE, first = 0, n_free = 0, n;
+	uint32_t at = FIRST_PAGE, end = FIRST_PAGE, first = 0;
 	struct spool_entry entry;
 
-	for (; at < header->end; at += n ? n : 1) {
-		n = read_entry(spool, at, &entry);
-		if (n && is_same_run(&entry.head, head) && strcmp(entry.head.to, head->to) == 0)
+	while (next_entry(spool, header, &at, &entry)) {
+		if (is_same_run(&entry.head, head) && strcmp(entry.head.to, head->to) == 0)
 			return -EEXIST;
-		n_free = n ? 0 : n_free + 1;
-		if (!first && n_free == n_pages)
-			first = at + 1 - n_pages;
+		if (!first && entry.at - end >= pages_of(head))
+			first = end;
+		end = at;
 	}
-	*ret = first ? first : at - n_free;
-	return *ret + n_pages <= PAGES ? 0 : -ENOSPC;
+	*ret = first ? first : end;
+	return *ret + pages_of(head) <= PAGES ? 0 : -ENOSPC;
 }
 
 /* The first page goes last: an entry is valid only when all of it is on the disk. */
 static int put_at(const struct spool *spool, struct header *header, const struct page *page,
 	const char *text, uint32_t at)
 {
-	int r;
+	int r = write_at(spool, text, page->head.text_bytes, at + 1);
 
-	if (header->end < at + page->n_pages)
-		header->end = at + page->n_pages;
-	header->n_put++;
-	r = write_at(spool, text, page->head.text_bytes, at + 1);
+	if (header->end < at + pages_of(&page->head))
+		header->end = at + pages_of(&page->head);
 	if (r == 0)
 		r = write_at(spool, header, sizeof *header, 0);
 	if (r == 0 && fdatasync(spool->fd) < 0)
@@ -251,18 +247,14 @@ static int put_at(const struct spool *spool, struct header *header, const struct
 
 static int put(const struct spool *spool, const struct run *run, const char *text)
 {
-	struct page page;
+	struct page page = { .head = run->head };
 	struct header header;
 	uint32_t at = 0;
 	int r = read_header(spool, &header);
 
-	memset(&page, 0, sizeof page);
 	memcpy(page.magic, ENTRY_MAGIC, sizeof ENTRY_MAGIC);
-	page.n_pages = pages_of(run->head.text_bytes);
-	page.order = header.n_put;
-	page.head = run->head;
 	if (r == 0)
-		r = find_room(spool, &header, &run->head, page.n_pages, &at);
+		r = find_room(spool, &header, &run->head, &at);
 	if (r == -EEXIST)
 		return 0;
 	if (r == 0)
@@ -272,12 +264,14 @@ static int put(const struct spool *spool, const struct run *run, const char *tex
 
 static int lock(const struct spool *spool)
 {
-	return lock_until(spool->folder_fd, clock_deadline_ns(PATIENCE_NS));
+	if (spool->fd < 0)
+		return spool->fd;
+	return file_lock(spool->folder_fd, clock_deadline_ns(PATIENCE_NS));
 }
 
 int spool_put(const struct spool *spool, const struct run *run, const char *text)
 {
-	int r = spool->fd < 0 ? -EBADF : lock(spool);
+	int r = lock(spool);
 
 	if (r < 0)
 		return r;
@@ -303,34 +297,29 @@ static int compare(const void *a, const void *b)
 {
 	const struct spool_entry *x = a, *y = b;
 
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static int list(const struct spool *spool, uint32_t end, struct spool_entry **ret, size_t *ret_n)
-{
-	_cleanup_free_ struct spool_entry *all = calloc(end, sizeof *all);
-	size_t n = 0;
-
-	if (!all)
-		return -ENOMEM;
-	for (uint32_t at = FIRST_PAGE, n_pages; at < end; at += n_pages ? n_pages : 1) {
-		n_pages = read_entry(spool, at, &all[n]);
-		n += n_pages > 0;
-	}
-	qsort(all, n, sizeof *all, compare);
-	*ret = take_ptr(all);
-	*ret_n = n;
-	return 0;
+	return (x->head.begun_real_ns > y->head.begun_real_ns) -
+	       (x->head.begun_real_ns < y->head.begun_real_ns);
 }
 
 int spool_list(const struct spool *spool, struct spool_entry **ret, size_t *ret_n)
 {
+	_cleanup_free_ struct spool_entry *all = NULL;
 	struct header header;
+	uint32_t at = FIRST_PAGE;
+	size_t n = 0;
 	int r = read_header(spool, &header);
 
-	*ret = NULL;
-	*ret_n = 0;
-	return r < 0 || header.end == FIRST_PAGE ? r : list(spool, header.end, ret, ret_n);
+	if (r < 0)
+		return r;
+	all = calloc(header.end, sizeof *all);
+	if (!all)
+		return -ENOMEM;
+	while (next_entry(spool, &header, &at, &all[n]))
+		n++;
+	qsort(all, n, sizeof *all, compare);
+	*ret = take_ptr(all);
+	*ret_n = n;
+	return 0;
 }
 
 int spool_read_text(const struct spool *spool, const struct spool_entry *entry, char **ret)

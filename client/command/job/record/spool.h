@@ -25,14 +25,12 @@ enum { SPOOL_BYTES = 8 << 20 }; /* about 1000 records of machines with two socke
 
 struct spool {
 	int folder_fd; /* -1: not open */
-	int fd;
+	int fd;        /* negative errno: why there is no spool */
 };
 
 /* A record that waits. */
 struct spool_entry {
-	uint64_t order; /* the oldest entry has the lowest */
-	uint32_t at;    /* its first page */
-	uint32_t n_pages;
+	uint32_t at; /* its first page */
 	struct run_head head;
 };
 
@@ -49,7 +47,7 @@ int spool_look(const char *path, struct spool *ret);
  * fsync(2). */
 int spool_put(const struct spool *spool, const struct run *run, const char *text);
 
-/* Lists all records that wait, the oldest first. *@ret is for free(3). */
+/* Lists all records that wait, those that began first before others. *@ret is for free(3). */
 int spool_list(const struct spool *spool, struct spool_entry **ret, size_t *ret_n);
 
 /* *@ret is for free(3). */

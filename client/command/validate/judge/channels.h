@@ -6,38 +6,48 @@
 #pragma once
 
 #include "client/command/validate/judge/evidence.h"
-#include "client/command/validate/judge/findings.h"
 
 enum { CHANNELS_MAX = 64 };
 
 struct channel_shown {
 	const char *name;
+	uint32_t series;
 	struct shown shown;
 	double share; /* of the median of the channels that count */
 };
 
 struct channels {
-	unsigned n;        /* boxes that uncored reads for the metric */
-	unsigned n_active; /* that count something */
+	struct findings *findings; /* for what the functions below find */
+	unsigned n;                /* boxes that uncored reads for the metric */
+	unsigned n_active;         /* that count something */
 	struct channel_shown channel[CHANNELS_MAX];
 };
 
 /* Fits all channels of series @metric. */
 void channels_fit(const struct evidence *evidence, uint32_t metric, struct channels *ret);
 
-/* Says why @metrics show @scale of what they should; false: the channels do not explain it. */
-bool channels_explain(const struct channels *channels, const char *metrics, double scale,
-	struct findings *findings);
+/* What part of what they should show metrics show; beside other programs it is not exact. */
+struct scales {
+	double shown, least, most; /* all the same: it is exact */
+};
+
+/* Says why @metrics show that scale; false: the channels do not explain it, or in several ways. */
+bool channels_explain(
+	const struct channels *channels, const char *metrics, const struct scales *scales);
 
 /* Names the channels that show more or less than the others; false: there are none. @metrics show
  * @scale of what they should. */
-bool channels_are_uneven(const struct channels *channels, const char *metrics, double scale,
-	struct findings *findings);
+bool channels_are_uneven(const struct channels *channels, const char *metrics, double scale);
 
 /* Names the boxes that count nothing, if there are any. */
-void channels_remark_on_silent(
-	const struct channels *channels, const char *metric, struct findings *findings);
+void channels_remark_on_silent(const struct channels *channels, const char *metric);
+
+/* Names the boxes that showed the same to the byte of all kernels, which are one; false: none. */
+bool channels_are_one(
+	const struct channels *channels, const struct evidence *evidence, const char *metric);
+
+/* Names the boxes that count something in only one of the two; false: there are none. */
+bool channels_are_apart(const struct channels *reads, const struct channels *writes);
 
 /* Names the channels with another shape than @wanted; false: there are none. */
-bool channels_differ(const struct channels *channels, const char *metric, enum shape wanted,
-	struct findings *findings);
+bool channels_differ(const struct channels *channels, const char *metric, enum shape wanted);

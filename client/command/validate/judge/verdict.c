@@ -4,13 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/command/validate/judge/causes.h"
-#include "client/command/validate/judge/elsewhere.h"
-
 enum { REPETITIONS_LEAST = 3 };
 
-/* How much others may move during a kernel, as a share, before its result means little. */
-static const double BACKGROUND_MOST = 0.05;
+/* How much others may move, as a share of what a kernel moves, before its result means little. */
+static const double BACKGROUND_MOST = 0.3;
+/* If a while after a kernel others move this share less, or more, they come and go, or they are the
+ * kernel's own counts. */
+static const double UNSTEADY = 0.5;
+/* Pauses are quiet below this share of what the kernels move. */
+static const double QUIET_MOST = 0.01;
 /* Without a remark, another counter may show this share, and a kernel may differ this much from the
  * fit. */
 static const double MENTIONED = 0.05;
@@ -19,36 +21,62 @@ static const double NT_READS_MOST = 0.25;
 
 /* --- is a verdict possible? --- */
 
-static bool is_absent(
-	const struct evidence *evidence, const char *metric, struct findings *findings)
+static bool is_absent(const struct evidence *evidence, const char *metric)
 {
 	const struct probe *probe = evidence->probe;
 	uint32_t series = probe_find(probe, evidence->socket, metric);
 
 	if (series == PROBE_NONE)
-		findings_add(findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
+		findings_add(evidence->findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
 			probe->reader.machine.platform, metric);
 	else if (probe->series[series].quality & UNCORE_ABSENT)
-		findings_add(findings, OUTCOME_ABSENT, "%s is absent: %s", metric,
+		findings_add(evidence->findings, OUTCOME_ABSENT, "%s is absent: %s", metric,
 			uncore_why(probe->reader.handle, probe->series[series].why));
 	else
 		return false;
 	return true;
 }
 
-/* Does uncored itself flag the metric? Then it is clear why the numbers are not right. */
-static bool is_flagged(
-	const struct evidence *evidence, const char *metric, struct findings *findings)
+static uint32_t quality_of(const struct evidence *evidence, const char *metric)
 {
-	static const uint32_t FLAGS = UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET;
-	const struct probe *probe = evidence->probe;
-	uint32_t quality = probe->series[probe_find(probe, evidence->socket, metric)].quality;
+	return evidence->probe->series[probe_find(evidence->probe, evidence->socket, metric)]
+		.quality;
+}
+
+static const char *never_contains(const struct evidence *evidence, const char *metric)
+{
+	for (unsigned i = 0; i < evidence->tier.n; i++)
+		if (strcmp(evidence->tier.metric[i].name, metric) == 0)
+			return evidence->never[i];
+	return NULL;
+}
+
+/* The kernels move none of what machines of this kind never count, such as traffic of devices. */
+static bool is_partial_by_design(
+	const struct evidence *evidence, const char *metric, uint32_t flags)
+{
+	const char *never = never_contains(evidence, metric);
+
+	if (flags != UNCORE_PARTIAL || !never)
+		return false;
+	findings_add(evidence->findings, OUTCOME_RIGHT,
+		"Remark: %s is partial on all machines of this kind: %s The verdict is on the "
+		"rest.",
+		metric, never);
+	return true;
+}
+
+/* Does uncored itself flag the metric? Then it is clear why the numbers are not right. */
+static bool is_flagged(const struct evidence *evidence, const char *metric)
+{
+	const uint32_t flags =
+		quality_of(evidence, metric) & (UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET);
 	char words[128];
 
-	if (!(quality & FLAGS))
+	if (!flags || is_partial_by_design(evidence, metric, flags))
 		return false;
-	uncore_quality_words(quality & FLAGS, words, sizeof words);
-	findings_add(findings, OUTCOME_UNCLEAR,
+	uncore_quality_words(flags, words, sizeof words);
+	findings_add(evidence->findings, OUTCOME_UNCLEAR,
 		"uncored itself calls %s %s: `uncore info` says why. No verdict rests on such "
 		"values.",
 		metric, words);
@@ -56,31 +84,46 @@ static bool is_flagged(
 }
 
 /* If events take turns at a counter, the values are less certain. */
-static bool is_estimated(
-	const struct evidence *evidence, const char *metric, struct findings *findings)
+static bool is_estimated(const struct evidence *evidence, const char *metric)
 {
-	const struct probe *probe = evidence->probe;
-	uint32_t quality = probe->series[probe_find(probe, evidence->socket, metric)].quality;
-
-	if (!(quality & UNCORE_ESTIMATED))
+	if (!(quality_of(evidence, metric) & UNCORE_ESTIMATED))
 		return false;
-	findings_add(findings, OUTCOME_UNCLEAR,
+	findings_add(evidence->findings, OUTCOME_UNCLEAR,
 		"%s is estimated: more events than counters take turns. A longer --time may help.",
 		metric);
 	return true;
 }
 
-typedef bool (*hindrance)(
-	const struct evidence *evidence, const char *metric, struct findings *findings);
+typedef bool (*hindrance)(const struct evidence *evidence, const char *metric);
 
-static bool any_metric(
-	const struct evidence *evidence, hindrance is_hindered, struct findings *findings)
+static bool any_metric(const struct evidence *evidence, hindrance is_hindered)
 {
 	bool found = false;
 
 	for (unsigned i = 0; i < evidence->tier.n; i++)
-		found |= is_hindered(evidence, evidence->tier.metric[i].name, findings);
+		found |= is_hindered(evidence, evidence->tier.metric[i].name);
 	return found;
+}
+
+/* Beside repetitions that scatter, quiet pauses between them speak against other programs. */
+static const char *cause_of_scatter(const struct measured *kernel)
+{
+	return fabs(kernel->background) > QUIET_MOST
+		       ? "Other programs use this memory."
+		       : "It is quiet between the repetitions, so counts may come late, or take "
+			 "turns unscaled.";
+}
+
+static double background_gb_per_s(const struct measured *kernel)
+{
+	return kernel->best_ns > 0 ? kernel->background * measured_total(kernel) / kernel->best_ns
+				   : 0;
+}
+
+static bool is_unsteady(const struct measured *kernel)
+{
+	return measured_notices_others(kernel) &&
+	       fabs(kernel->background - kernel->at_rest) > UNSTEADY * fabs(kernel->background);
 }
 
 static bool is_noisy(const struct measured *kernel, struct findings *findings)
@@ -94,21 +137,28 @@ static bool is_noisy(const struct measured *kernel, struct findings *findings)
 	else if (!kernel->is_known)
 		findings_add(findings, OUTCOME_UNCLEAR,
 			"Too noisy to say: after %u repetitions of %s the standard error is still "
-			"%.1f %%. Other programs use this memory.",
-			kernel->n, name, 100 * kernel->error);
+			"%.1f %%. %s",
+			kernel->n, name, 100 * kernel->error, cause_of_scatter(kernel));
+	else if (is_unsteady(kernel))
+		findings_add(findings, OUTCOME_UNCLEAR,
+			"Too noisy to say: between the repetitions the counters show %.0f %% as "
+			"much as %s moves, and a second later %.0f %%. Counts come late, or other "
+			"programs come and go.",
+			100 * kernel->background, name, 100 * kernel->at_rest);
 	else if (fabs(kernel->background) > BACKGROUND_MOST)
 		findings_add(findings, OUTCOME_UNCLEAR,
-			"Too noisy to say: other programs moved %.0f %% as much as %s.",
-			100 * kernel->background, name);
+			"Too noisy to say: between the repetitions the counters show %.0f %% as "
+			"much as %s moves, %.2f GB/s. Other programs use this memory.",
+			100 * kernel->background, name, background_gb_per_s(kernel));
 	else
 		return false;
 	return true;
 }
 
-static bool are_noisy(const struct evidence *evidence, struct findings *findings)
+static bool are_noisy(const struct evidence *evidence)
 {
 	for (unsigned i = 0; i < evidence->n_kernels; i++)
-		if (is_noisy(evidence->kernels[i], findings))
+		if (is_noisy(evidence->kernels[i], evidence->findings))
 			return true;
 	return false;
 }
@@ -133,11 +183,14 @@ static double surplus_of(const struct measured *kernel, const struct metric_view
  * known case: on a full node, non-temporal stores of some CPUs also read (16 to 18 % in the
  * CloverLeaf paper).
  */
-static bool is_misfit(
-	const struct tier_view *base, const struct measured *kernel, struct findings *findings)
+static bool is_misfit(const struct evidence *evidence, const struct tier_view *base,
+	const struct measured *kernel)
 {
 	const char *name = kernel->kernel->name;
-	double scale = views_scale(base), noise = fabs(kernel->background) + 3 * kernel->error;
+	struct findings *findings = evidence->findings;
+	/* Both the kernel and the fit of the others may be off by that. */
+	double others = fabs(kernel->background) + 2 * evidence_others(evidence);
+	double scale = views_scale(base), noise = others + 3 * kernel->error;
 	bool found = false;
 
 	for (unsigned i = 0; i < base->n; i++) {
@@ -162,8 +215,7 @@ static bool is_misfit(
 }
 
 /* Copies the kernels that fit to @ret, which has room for all. */
-static unsigned leave_out_misfits(
-	const struct evidence *evidence, const struct measured *ret[], struct findings *findings)
+static unsigned leave_out_misfits(const struct evidence *evidence, const struct measured *ret[])
 {
 	struct evidence base = *evidence;
 	struct tier_view views;
@@ -174,7 +226,7 @@ static unsigned leave_out_misfits(
 	evidence_views(&base, base.socket, &views);
 	for (unsigned i = 0; i < evidence->n_kernels; i++)
 		if (i < BASE_KERNELS || views_scale(&views) < MENTIONED ||
-			!is_misfit(&views, evidence->kernels[i], findings))
+			!is_misfit(evidence, &views, evidence->kernels[i]))
 			ret[n++] = evidence->kernels[i];
 	return n;
 }
@@ -190,7 +242,7 @@ static struct evidence without_claims(
 	rest.n_kernels = 0;
 	rest.kernels = ret_kernels;
 	for (unsigned i = 0; i < evidence->n_kernels; i++)
-		if (evidence->kernels[i]->kernel->use == KERNEL_JUDGED)
+		if (evidence->kernels[i]->kernel->is_judged)
 			ret_kernels[rest.n_kernels++] = evidence->kernels[i];
 	return rest;
 }
@@ -209,7 +261,7 @@ static enum shape expected_of(const struct evidence *evidence, const char *metri
 	return SHAPE_NOTHING;
 }
 
-static void remark_on(const struct evidence *evidence, uint32_t series, struct findings *findings)
+static void remark_on(const struct evidence *evidence, uint32_t series)
 {
 	const char *name = evidence->probe->series[series].name;
 	struct shown shown = evidence_show(evidence, series);
@@ -218,14 +270,14 @@ static void remark_on(const struct evidence *evidence, uint32_t series, struct f
 	if (expected == SHAPE_NOTHING ? shown.shape == SHAPE_NOTHING || shown.scale <= MENTIONED
 				      : shape_is_right(&shown, expected))
 		return;
-	findings_add(findings, OUTCOME_RIGHT,
+	findings_add(evidence->findings, OUTCOME_RIGHT,
 		"Remark: %s shows %.2f of the reads and %.2f of the writes, though it should show "
 		"%s.",
 		name, shape_rounded(shown.fit.reads), shape_rounded(shown.fit.writes),
 		shape_words(expected));
 }
 
-static void remark_on_others(const struct evidence *evidence, struct findings *findings)
+static void remark_on_others(const struct evidence *evidence)
 {
 	const struct probe *probe = evidence->probe;
 
@@ -234,7 +286,7 @@ static void remark_on_others(const struct evidence *evidence, struct findings *f
 
 		if (series->socket == evidence->socket && !(series->quality & UNCORE_ABSENT) &&
 			!tier_has(&evidence->tier, series->name))
-			remark_on(evidence, i, findings);
+			remark_on(evidence, i);
 	}
 }
 
@@ -249,51 +301,71 @@ static bool is_all_elsewhere(const struct tier_view *here, double elsewhere)
 	return elsewhere > 0;
 }
 
-static void judge(const struct evidence *evidence, struct findings *ret)
+static void remark_on_neighbours(const struct evidence *evidence)
+{
+	if (evidence_others(evidence) > 0)
+		findings_add(evidence->findings, OUTCOME_RIGHT,
+			"Remark: other programs move up to %.0f %% as much as the kernels. The "
+			"verdict takes that off.",
+			100 * evidence_others(evidence));
+}
+
+/* Beside others, a little that is shown may be a small scale, and no shape is known of it. */
+static bool is_too_little(const struct evidence *evidence, const struct tier_view *here)
+{
+	if (!(evidence_others(evidence) > 0) || !views_are_empty(here) ||
+		views_scale(here) < SHAPE_LEAST)
+		return false;
+	findings_add(evidence->findings, OUTCOME_UNCLEAR,
+		"Too noisy to say: the counters show %.3f of what the kernels move, and other "
+		"programs use this memory.",
+		views_scale(here));
+	return true;
+}
+
+static void judge(const struct evidence *evidence)
 {
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	const struct evidence rest = without_claims(evidence, kernels);
 	struct tier_view here;
 
+	remark_on_neighbours(evidence);
 	evidence_views(evidence, evidence->socket, &here);
+	if (is_too_little(evidence, &here))
+		return;
 	/* If most shows elsewhere, the little that shows here may come from others. */
 	if (views_are_empty(&here) ||
 		(views_scale(&here) < MENTIONED && elsewhere_is_most(evidence))) {
-		elsewhere_entirely(evidence, ret);
+		elsewhere_entirely(evidence);
 		return;
 	}
 	/* What is missing here but shows elsewhere needs no other cause. */
-	if (!is_all_elsewhere(&here, elsewhere_in_part(evidence, ret)))
-		causes_explain(evidence, &here, ret);
-	if (ret->outcome == OUTCOME_RIGHT)
-		causes_check_channels(evidence, &here, ret);
-	remark_on_others(&rest, ret);
+	if (!is_all_elsewhere(&here, elsewhere_on_sockets(evidence, false)))
+		causes_explain(evidence, &here);
+	if (evidence->findings->outcome == OUTCOME_RIGHT)
+		causes_check_channels(evidence, &here);
+	remark_on_others(&rest);
 }
 
-bool verdict_is_absent(const struct evidence *evidence, struct findings *ret)
+bool verdict_is_absent(const struct evidence *evidence)
 {
-	return any_metric(evidence, is_absent, ret);
+	return any_metric(evidence, is_absent);
 }
 
-void verdict(const struct evidence *evidence, struct findings *ret)
+void verdict(const struct evidence *evidence)
 {
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	struct evidence fitting = *evidence;
 
-	if (verdict_is_absent(evidence, ret) || any_metric(evidence, is_flagged, ret))
+	if (verdict_is_absent(evidence) || any_metric(evidence, is_flagged))
 		return;
-	if (are_noisy(evidence, ret)) {
-		any_metric(evidence, is_estimated, ret);
+	if (are_noisy(evidence)) {
+		any_metric(evidence, is_estimated);
 		return;
 	}
 	fitting.kernels = kernels;
-	fitting.n_kernels = leave_out_misfits(evidence, kernels, ret);
+	fitting.n_kernels = leave_out_misfits(evidence, kernels);
 	/* If counters are not a sum of reads and writes, no cause is known. */
-	if (ret->outcome != OUTCOME_DEFECT)
-		judge(&fitting, ret);
-}
-
-struct fit verdict_fit(const struct evidence *evidence, const char *metric)
-{
-	return evidence_show(evidence, probe_find(evidence->probe, evidence->socket, metric)).fit;
+	if (evidence->findings->outcome != OUTCOME_DEFECT)
+		judge(&fitting);
 }

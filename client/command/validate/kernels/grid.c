@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops over rows and columns of a grid that is stored row by row. */
-#include <stdbool.h>
 
-#include "client/command/validate/kernels/groups.h"
+#include "client/command/validate/kernels/kernel.h"
 
 enum {
 	LINE_BYTES = 64,
@@ -12,18 +11,13 @@ enum {
 	STENCIL_BORDER = 2,    /* one row or column on each side */
 };
 
-static size_t rows_for(const struct kernel_wish *wish, size_t row_elements)
-{
-	return (size_t)(ARRAY_CACHES * wish->cache_bytes / (row_elements * sizeof(double))) + 1;
-}
-
 /* --- halocopy: the copy of a part of each row --- */
 
 static void halocopy_choose(const struct kernel_wish *wish, struct kernel_size *ret)
 {
 	ret->columns = wish->number ? wish->number : HALO_COLUMNS;
 	ret->halo = wish->halo;
-	ret->rows = rows_for(wish, ret->columns + ret->halo);
+	ret->rows = kernel_parts(wish, ARRAY_CACHES, ret->columns + ret->halo);
 }
 
 static size_t halocopy_elements(const struct kernel_size *size, unsigned array)
@@ -90,7 +84,7 @@ static struct kernel_traffic halocopy_predict(
 static void stencil_choose(const struct kernel_wish *wish, struct kernel_size *ret)
 {
 	ret->columns = wish->number ? wish->number : STENCIL_COLUMNS;
-	ret->rows = rows_for(wish, ret->columns + STENCIL_BORDER);
+	ret->rows = kernel_parts(wish, ARRAY_CACHES, ret->columns + STENCIL_BORDER);
 }
 
 static size_t stencil_elements(const struct kernel_size *size, unsigned array)
@@ -130,23 +124,7 @@ static struct kernel_traffic stencil_predict(
 }
 
 const struct kernel grid_kernels[] = {
-	{ .name = "halocopy",
-		.what = "copy of rows, without a halo behind each",
-		.measure = "columns",
-		.use = KERNEL_EVASION,
-		.n_arrays = 2,
-		.choose = halocopy_choose,
-		.elements = halocopy_elements,
-		.run = halocopy,
-		.predict = halocopy_predict },
-	{ .name = "stencil",
-		.what = "average of four neighbours",
-		.measure = "columns",
-		.use = KERNEL_CACHES,
-		.n_arrays = 2,
-		.choose = stencil_choose,
-		.elements = stencil_elements,
-		.run = stencil,
-		.predict = stencil_predict },
+	{ KERNEL(halocopy, "copy of rows, without a halo behind each", "columns", 2) },
+	{ KERNEL(stencil, "average of four neighbours", "columns", 2) },
 	{},
 };

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,12 +38,6 @@ struct kernel_traffic {
 	double written;
 };
 
-enum kernel_use {
-	KERNEL_JUDGED,  /* no CPU moves more or less, so verdicts rest on it */
-	KERNEL_EVASION, /* says how many write-allocates the CPU evades */
-	KERNEL_CACHES,  /* says whether the caches work as the model assumes */
-};
-
 /* Elements that an iteration of a stream moves, as struct kernel_traffic has them. */
 struct kernel_streams {
 	unsigned read, allocated, written;
@@ -52,7 +47,7 @@ struct kernel {
 	const char *name;
 	const char *what;    /* for people: "sum of an array" */
 	const char *measure; /* what kernel_wish.number means: "elements", "columns", "N" */
-	enum kernel_use use;
+	bool is_judged;      /* no CPU moves more or less, so verdicts rest on it */
 	unsigned n_arrays;
 	struct kernel_streams streams; /* of kernels that consist of streams */
 	void (*choose)(const struct kernel_wish *wish, struct kernel_size *ret);
@@ -64,6 +59,24 @@ struct kernel {
 		const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes);
 	const char *absent; /* why this CPU cannot run it; NULL: it can */
 };
+
+/* Most members of a row of a table, for a kernel whose functions begin with its name. */
+#define KERNEL(kernel, does, size_is, arrays)                                                      \
+	.name = #kernel, .what = does, .measure = size_is, .n_arrays = arrays,                     \
+	.choose = kernel##_choose, .elements = kernel##_elements, .run = kernel,                   \
+	.predict = kernel##_predict
+
+/* How many parts of @elements each are together @caches times as large as the caches. */
+static inline size_t kernel_parts(const struct kernel_wish *wish, unsigned caches, size_t elements)
+{
+	return (size_t)(caches * wish->cache_bytes / (elements * sizeof(double))) + 1;
+}
+
+/* The kernels of each file of this folder. A kernel without a name ends each group. */
+extern const struct kernel stream_kernels[];
+extern const struct kernel grid_kernels[];
+extern const struct kernel matrix_kernels[];
+extern const struct kernel resort_kernels[];
 
 /* The kernels in the order in which people see them; NULL past the last. */
 const struct kernel *kernel_nth(size_t i);

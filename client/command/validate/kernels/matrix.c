@@ -4,9 +4,8 @@
  * matrices, one after the other, so that each set is cold: the cache then holds the results of
  * earlier sets.
  */
-#include <stdbool.h>
 
-#include "client/command/validate/kernels/groups.h"
+#include "client/command/validate/kernels/kernel.h"
 
 enum {
 	PASS_CACHES = 4, /* all sets together */
@@ -15,17 +14,12 @@ enum {
 	GEMV_COLUMNS_MAX = 1280, /* the PAPI paper caps the matrix there */
 };
 
-static size_t sets_for(const struct kernel_wish *wish, size_t set_elements)
-{
-	return (size_t)(PASS_CACHES * wish->cache_bytes / (set_elements * sizeof(double))) + 1;
-}
-
 /* --- gemm: C = A B, N x N --- */
 
 static void gemm_choose(const struct kernel_wish *wish, struct kernel_size *ret)
 {
 	ret->n = wish->number ? wish->number : GEMM_N;
-	ret->sets = sets_for(wish, 3 * ret->n * ret->n);
+	ret->sets = kernel_parts(wish, PASS_CACHES, 3 * ret->n * ret->n);
 }
 
 static size_t gemm_elements(const struct kernel_size *size, unsigned array)
@@ -78,7 +72,8 @@ static void gemv_choose(const struct kernel_wish *wish, struct kernel_size *ret)
 	ret->rows = wish->number ? wish->number : GEMV_ROWS;
 	ret->columns = ret->rows < GEMV_COLUMNS_MAX ? ret->rows : GEMV_COLUMNS_MAX;
 	ret->n = ret->columns;
-	ret->sets = sets_for(wish, ret->n * ret->columns + ret->columns + ret->rows);
+	ret->sets =
+		kernel_parts(wish, PASS_CACHES, ret->n * ret->columns + ret->columns + ret->rows);
 }
 
 static size_t gemv_elements(const struct kernel_size *size, unsigned array)
@@ -126,23 +121,7 @@ static struct kernel_traffic gemv_predict(
 }
 
 const struct kernel matrix_kernels[] = {
-	{ .name = "gemm",
-		.what = "product of square matrices",
-		.measure = "N",
-		.use = KERNEL_CACHES,
-		.n_arrays = 3,
-		.choose = gemm_choose,
-		.elements = gemm_elements,
-		.run = gemm,
-		.predict = gemm_predict },
-	{ .name = "gemv",
-		.what = "capped matrix times vector",
-		.measure = "M",
-		.use = KERNEL_CACHES,
-		.n_arrays = 3,
-		.choose = gemv_choose,
-		.elements = gemv_elements,
-		.run = gemv,
-		.predict = gemv_predict },
+	{ KERNEL(gemm, "product of square matrices", "N", 3) },
+	{ KERNEL(gemv, "capped matrix times vector", "M", 3) },
 	{},
 };

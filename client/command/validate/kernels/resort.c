@@ -5,9 +5,8 @@
  * Elements are complex, of 16 bytes.
  */
 #include <math.h>
-#include <stdbool.h>
 
-#include "client/command/validate/kernels/groups.h"
+#include "client/command/validate/kernels/kernel.h"
 
 enum { ARRAY_CACHES = 4, GRID_ROWS = 2, GRID_COLUMNS = 4, LINE_BYTES = 64 };
 
@@ -132,8 +131,8 @@ static struct kernel_traffic predict_scattered(
 }
 
 #define RESORT(kernel, does, model)                                                                \
-	.name = #kernel, .what = does, .measure = "N", .use = KERNEL_CACHES, .n_arrays = 2,        \
-	.choose = choose, .elements = elements, .run = kernel, .predict = model
+	.name = #kernel, .what = does, .measure = "N", .n_arrays = 2, .choose = choose,            \
+	.elements = elements, .run = kernel, .predict = model
 
 const struct kernel resort_kernels[] = {
 	{ RESORT(s1cf1, "re-sorting of a 3D FFT: S1CF, first nest", predict_stream) },

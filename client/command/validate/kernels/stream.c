@@ -5,10 +5,12 @@
  * cache fetches a line before a store to it. That is the write-allocate. A non-temporal store needs
  * none, nor does a store to what the loop reads anyway.
  */
-#include "client/command/validate/kernels/groups.h"
+#include "client/command/validate/kernels/kernel.h"
 #include "client/command/validate/kernels/whole-lines.h"
 
 enum { ARRAY_CACHES = 8, PAIR = sizeof(pair) / sizeof(double) };
+
+volatile double kernel_sink;
 
 static const pair SOME = { 1.5, 1.5 };
 
@@ -57,21 +59,6 @@ static inline void store(double *const arrays[], const struct kernel_size *size,
 			*(pair *)(arrays[k] + i) = SOME;
 }
 
-static void store1(double *const arrays[], const struct kernel_size *size)
-{
-	store(arrays, size, 1);
-}
-
-static void store2(double *const arrays[], const struct kernel_size *size)
-{
-	store(arrays, size, 2);
-}
-
-static void store3(double *const arrays[], const struct kernel_size *size)
-{
-	store(arrays, size, 3);
-}
-
 /* Writes a whole line of one stream, then of the next: a core has few write-combining buffers. */
 static inline void storent(double *const arrays[], const struct kernel_size *size, unsigned streams)
 {
@@ -82,20 +69,20 @@ static inline void storent(double *const arrays[], const struct kernel_size *siz
 	store_fence();
 }
 
-static void storent1(double *const arrays[], const struct kernel_size *size)
-{
-	storent(arrays, size, 1);
-}
+/* The compiler has to know the number of streams, so that it unrolls the loops over them. */
+#define STORES(streams)                                                                            \
+	static void store##streams(double *const arrays[], const struct kernel_size *size)         \
+	{                                                                                          \
+		store(arrays, size, streams);                                                      \
+	}                                                                                          \
+	static void storent##streams(double *const arrays[], const struct kernel_size *size)       \
+	{                                                                                          \
+		storent(arrays, size, streams);                                                    \
+	}
 
-static void storent2(double *const arrays[], const struct kernel_size *size)
-{
-	storent(arrays, size, 2);
-}
-
-static void storent3(double *const arrays[], const struct kernel_size *size)
-{
-	storent(arrays, size, 3);
-}
+STORES(1)
+STORES(2)
+STORES(3)
 
 static void copy(double *const arrays[], const struct kernel_size *size)
 {
@@ -138,29 +125,27 @@ static void fill(double *const arrays[], const struct kernel_size *size)
 	fill_zero(arrays[0], size->n);
 }
 
-#define STREAM(kernel, does, role, arrays, ...)                                                    \
-	.name = #kernel, .what = does, .measure = "elements", .use = role, .n_arrays = arrays,     \
+#define STREAM(kernel, does, arrays, ...)                                                          \
+	.name = #kernel, .what = does, .measure = "elements", .n_arrays = arrays,                  \
 	.streams = { __VA_ARGS__ }, .choose = choose, .elements = elements, .run = kernel,         \
 	.predict = predict
 
 const struct kernel stream_kernels[] = {
-	{ STREAM(load, "sum of an array", KERNEL_JUDGED, 1, 1, 0, 0) },
-	{ STREAM(update, "an array times a number, in place", KERNEL_JUDGED, 1, 1, 0, 1) },
-	{ STREAM(storent1, "non-temporal stores to an array", KERNEL_JUDGED, 1, 0, 0, 1),
+	{ STREAM(load, "sum of an array", 1, 1, 0, 0), .is_judged = true },
+	{ STREAM(update, "an array times a number, in place", 1, 1, 0, 1), .is_judged = true },
+	{ STREAM(storent1, "non-temporal stores to an array", 1, 0, 0, 1), .is_judged = true,
 		.absent = NONTEMPORAL_ABSENT },
-	{ STREAM(storent2, "non-temporal stores to two arrays", KERNEL_EVASION, 2, 0, 0, 2),
+	{ STREAM(storent2, "non-temporal stores to two arrays", 2, 0, 0, 2),
 		.absent = NONTEMPORAL_ABSENT },
-	{ STREAM(storent3, "non-temporal stores to three arrays", KERNEL_EVASION, 3, 0, 0, 3),
+	{ STREAM(storent3, "non-temporal stores to three arrays", 3, 0, 0, 3),
 		.absent = NONTEMPORAL_ABSENT },
-	{ STREAM(fill, "an array set to 0 by whole lines", KERNEL_EVASION, 1, 0, 1, 1),
-		.absent = FILL_ABSENT },
-	{ STREAM(store1, "stores to an array", KERNEL_EVASION, 1, 0, 1, 1) },
-	{ STREAM(store2, "stores to two arrays", KERNEL_EVASION, 2, 0, 2, 2) },
-	{ STREAM(store3, "stores to three arrays", KERNEL_EVASION, 3, 0, 3, 3) },
-	{ STREAM(copy, "copy of an array", KERNEL_EVASION, 2, 1, 1, 1) },
-	{ STREAM(copynt, "copy of an array by non-temporal stores", KERNEL_EVASION, 2, 1, 0, 1),
+	{ STREAM(fill, "an array set to 0 by whole lines", 1, 0, 1, 1), .absent = FILL_ABSENT },
+	{ STREAM(store1, "stores to an array", 1, 0, 1, 1) },
+	{ STREAM(store2, "stores to two arrays", 2, 0, 2, 2) },
+	{ STREAM(store3, "stores to three arrays", 3, 0, 3, 3) },
+	{ STREAM(copy, "copy of an array", 2, 1, 1, 1) },
+	{ STREAM(copynt, "copy of an array by non-temporal stores", 2, 1, 0, 1),
 		.absent = NONTEMPORAL_ABSENT },
-	{ STREAM(triad, "an array and another times a number, into a third", KERNEL_EVASION, 3, 2,
-		1, 1) },
+	{ STREAM(triad, "an array and another times a number, into a third", 3, 2, 1, 1) },
 	{},
 };

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "client/command/validate/kernels/groups.h"
 #include "common/macro.h"
 
 const struct kernel *kernel_nth(size_t i)

@@ -8,43 +8,21 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/command/validate/measure/statistics.h"
+#include "client/command/validate/measure/course.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
 enum {
 	REPETITIONS_MIN = 5,
 	REPETITIONS_LATE = 3, /* when the time is over */
-	REPETITIONS_MAX = 200,
 	PASSES_MAX = 100000,
 	QUANTA = 200, /* that a repetition moves, so that rounding is below half a percent */
 };
 
-/* As a share of what is predicted. A counter that shows less shows a fraction, or next to nothing,
- * and its value need not be known as well. */
-static const double SHOWN_LEAST = 0.1;
 static const uint64_t WINDOW_NS = 50000000;
 static const uint64_t IDLE_NS_MAX = 500000000;
 /* POWER9's counters are posted every 4 ms, and later where its controller is busy. */
 static const uint64_t SETTLE_NS = 10000000;
-
-/* A measurement in progress. */
-struct course {
-	struct probe *probe;
-	const struct measure_rules *rules;
-	struct workers *workers;
-	unsigned n_passes; /* of a repetition */
-	uint64_t idle_ns;
-	struct readout before, begin, end;  /* where idling begins, passes begin, passes end */
-	double *numbers;                    /* the memory of the pointers below */
-	double *idle, *busy;                /* bytes of each series */
-	double *idle_window, *busy_window;  /* ns of each socket */
-	double *net;                        /* [repetition][series] */
-	double background[REPETITIONS_MAX]; /* bytes of others */
-	double best_ns;
-	uint64_t deadline_ns;
-	uint64_t moved; /* pages that Linux had moved by the last repetition */
-};
 
 /* --- pages that Linux moves --- */
 
@@ -66,36 +44,33 @@ static uint64_t pages_moved(void)
 
 /* --- one repetition --- */
 
-static void sleep_ns(uint64_t ns)
+/* What others move while the passes run, by what they moved before. */
+static double others_of(const struct course *course, uint32_t series)
 {
-	struct timespec rest = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	const uint32_t socket = course->probe->series[series].socket;
+	const double idle_ns = course->idle_window[socket];
 
-	while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
-		;
+	return idle_ns > 0 ? course->idle[series] * course->busy_window[socket] / idle_ns : 0;
 }
 
-static double share_of(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
-
-/* Subtracts what others move in the same time. Returns it for the metric that shows most. */
+/* Subtracts that. Returns the most of a metric of the socket that shows most: a program that only
+ * writes does not show in what the kernel reads. */
 static double subtract_background(const struct course *course, double ret_net[])
 {
-	double most = 0, background = 0;
 	const struct probe *probe = course->probe;
+	double most = 0, background = 0;
+	uint32_t socket = 0;
 
 	for (uint32_t i = 0; i < probe->n_series; i++) {
-		uint32_t socket = probe->series[i].socket;
-		double longer = share_of(course->busy_window[socket], course->idle_window[socket]);
-		double others = course->idle[i] * longer;
-
-		ret_net[i] = course->busy[i] - others;
+		ret_net[i] = course->busy[i] - others_of(course, i);
 		if (!probe->series[i].is_channel && ret_net[i] > most) {
 			most = ret_net[i];
-			background = others;
+			socket = probe->series[i].socket;
 		}
 	}
+	for (uint32_t i = 0; i < probe->n_series; i++)
+		if (!probe->series[i].is_channel && probe->series[i].socket == socket)
+			background = fmax(background, others_of(course, i));
 	return background;
 }
 
@@ -105,6 +80,16 @@ static void run_passes(struct course *course)
 
 	workers_run(course->workers, course->n_passes);
 	course->best_ns = fmin(course->best_ns, (double)(clock_now_ns() - begin_ns));
+}
+
+static void add_pause(struct course *course)
+{
+	for (uint32_t i = 0; i < course->probe->n_series; i++)
+		course->pauses[i] += course->idle[i];
+	for (uint32_t i = 0; i < course->probe->reader.machine.n_sockets; i++) {
+		course->pauses_window[i] += course->idle_window[i];
+		course->kernels_window[i] += course->busy_window[i];
+	}
 }
 
 /* The idle window begins with the reading at the end of the previous passes. */
@@ -117,12 +102,12 @@ static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 
 	course->before = course->end;
 	course->end = spare;
-	sleep_ns(course->idle_ns);
+	course_sleep(course->idle_ns);
 	r = probe_take(probe, &course->begin);
 	if (r < 0)
 		return r;
 	run_passes(course);
-	sleep_ns(SETTLE_NS);
+	course_sleep(SETTLE_NS);
 	r = probe_take(probe, &course->end);
 	if (r == 0)
 		r = probe_delta(
@@ -136,6 +121,8 @@ static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 		subtract_background(course, course->net + (size_t)n * probe->n_series);
 	course->moved = pages_moved();
 	*ret_dropped = course->moved != moved;
+	if (!*ret_dropped)
+		add_pause(course);
 	return 0;
 }
 
@@ -153,11 +140,6 @@ static unsigned passes_for(double bytes, double pass_ns, const struct measure_ru
 static double total_of(const struct kernel_traffic *traffic)
 {
 	return traffic->read + traffic->written;
-}
-
-double measured_total(const struct measured *measured)
-{
-	return total_of(&measured->predicted);
 }
 
 /* The first pass fills the caches with what the kernel itself leaves there; the second is timed. */
@@ -182,25 +164,6 @@ static void plan_repetitions(struct course *course, struct measured *ret)
 	};
 }
 
-/* The base of relative errors. A counter that shows nothing has an error, too, from the
- * little that others move. */
-static double whole_of(const struct measured *measured, double shown)
-{
-	return fmax(shown, SHOWN_LEAST * measured_total(measured));
-}
-
-/* The metric that shows most; its socket is where the kernel's bytes are. */
-static uint32_t largest_series(const struct course *course, const struct measured *measured)
-{
-	uint32_t largest = 0;
-
-	for (uint32_t i = 1; i < course->probe->n_series; i++)
-		if (!course->probe->series[i].is_channel &&
-			measured->bytes[i] > measured->bytes[largest])
-			largest = i;
-	return largest;
-}
-
 /* Finds the medians so far, and the largest error of a metric of the kernel's socket. */
 static void evaluate(const struct course *course, struct measured *ret)
 {
@@ -212,7 +175,7 @@ static void evaluate(const struct course *course, struct measured *ret)
 			values[k] = course->net[(size_t)k * n_series + i];
 		ret->bytes[i] = statistics_median(values, ret->n, &ret->errors[i]);
 	}
-	largest = largest_series(course, ret);
+	largest = course_largest(course, ret);
 	socket = course->probe->series[largest].socket;
 	for (uint32_t i = 0; i < n_series; i++)
 		if (!course->probe->series[i].is_channel &&
@@ -220,8 +183,8 @@ static void evaluate(const struct course *course, struct measured *ret)
 			errors_most = fmax(errors_most, ret->errors[i]);
 	memcpy(values, course->background, ret->n * sizeof *values);
 	ret->background =
-		statistics_median(values, ret->n, NULL) / whole_of(ret, ret->bytes[largest]);
-	ret->error = errors_most / whole_of(ret, ret->bytes[largest]);
+		statistics_median(values, ret->n, NULL) / measured_whole(ret, ret->bytes[largest]);
+	ret->error = errors_most / measured_whole(ret, ret->bytes[largest]);
 	ret->best_ns = course->best_ns;
 	ret->is_known = ret->error <= course->rules->error;
 }
@@ -258,8 +221,7 @@ static int repeat_until_known(struct course *course, struct measured *ret)
 
 static void course_done(struct course *course)
 {
-	if (course->workers)
-		workers_done(course->workers);
+	workers_done(&course->workers);
 	readout_done(&course->before);
 	readout_done(&course->begin);
 	readout_done(&course->end);
@@ -271,14 +233,17 @@ static int course_new(struct probe *probe, struct course *ret)
 	uint32_t n = probe->n_series, n_sockets = probe->reader.machine.n_sockets;
 
 	ret->numbers =
-		calloc((size_t)n * (REPETITIONS_MAX + 2) + 2 * (size_t)n_sockets, sizeof(double));
+		calloc((size_t)n * (REPETITIONS_MAX + 3) + 4 * (size_t)n_sockets, sizeof(double));
 	if (!ret->numbers)
 		return -ENOMEM;
 	ret->idle = ret->numbers;
 	ret->busy = ret->idle + n;
 	ret->idle_window = ret->busy + n;
 	ret->busy_window = ret->idle_window + n_sockets;
-	ret->net = ret->busy_window + n_sockets;
+	ret->pauses = ret->busy_window + n_sockets;
+	ret->pauses_window = ret->pauses + n;
+	ret->kernels_window = ret->pauses_window + n_sockets;
+	ret->net = ret->kernels_window + n_sockets;
 	return 0;
 }
 
@@ -291,23 +256,20 @@ int measure(struct probe *probe, const struct workers_job *job, const struct mea
 	*ret = (struct measured){ .kernel = job->kernel, .n_threads = job->n_threads };
 	if (r < 0)
 		return r;
-	ret->bytes = calloc(2 * (size_t)probe->n_series, sizeof *ret->bytes);
+	ret->bytes = calloc(3 * (size_t)probe->n_series, sizeof *ret->bytes);
 	if (!ret->bytes)
 		return -ENOMEM;
 	ret->errors = ret->bytes + probe->n_series;
+	ret->others = ret->errors + probe->n_series;
 	r = workers_start(job, &course.workers);
 	if (r < 0)
 		return r;
 	plan_repetitions(&course, ret);
 	course.deadline_ns = clock_now_ns() + (uint64_t)(rules->time_s * 1e9);
 	course.moved = pages_moved();
-	sleep_ns(SETTLE_NS);
+	course_sleep(SETTLE_NS);
 	r = probe_take(probe, &course.end);
-	return r < 0 ? r : repeat_until_known(&course, ret);
-}
-
-void measured_done(struct measured *measured)
-{
-	free(measured->bytes);
-	measured->bytes = NULL;
+	if (r == 0)
+		r = repeat_until_known(&course, ret);
+	return r < 0 ? r : course_look_at_rest(&course, ret);
 }

@@ -5,33 +5,7 @@
  */
 #pragma once
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "client/command/validate/measure/probe.h"
-#include "client/command/validate/measure/workers.h"
-
-struct measure_rules {
-	double error; /* standard error at which repetition ends, as a share of what is predicted */
-	double time_s;                     /* for one kernel at most */
-	double quantum;                    /* bytes to which the site rounds values down */
-	const volatile sig_atomic_t *stop; /* not 0: the user wants to stop */
-};
-
-struct measured {
-	const struct kernel *kernel;
-	unsigned n_threads;
-	struct kernel_traffic predicted; /* bytes of one repetition, like all figures here */
-	unsigned n;                      /* repetitions that count */
-	unsigned n_dropped;              /* Linux moved pages during them */
-	double error;                    /* largest standard error of a metric, as a share */
-	double background;               /* bytes of others, as a share */
-	double best_ns;                  /* the shortest time of one repetition's passes */
-	double *bytes;                   /* medians, of each series of the probe */
-	double *errors;                  /* their standard errors; part of the same memory */
-	bool is_known;                   /* .error is within the rules */
-};
+#include "client/command/validate/measure/measured.h"
 
 /*
  * Measures @job into @ret, which measured_done() frees. 0; errors of workers_start() and
@@ -39,7 +13,3 @@ struct measured {
  */
 int measure(struct probe *probe, const struct workers_job *job, const struct measure_rules *rules,
 	struct measured *ret);
-void measured_done(struct measured *measured);
-
-/* All predicted bytes, without those that a CPU may evade. */
-double measured_total(const struct measured *measured);

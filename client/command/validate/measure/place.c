@@ -6,63 +6,23 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/node.h"
 #include "common/number.h"
 
-static const char NODES[] = "/sys/devices/system/node";
-
-/* Opens file @name of @node. */
-static FILE *open_of_node(unsigned node, const char *name)
+/* The distance from @node to @other, or UINT64_MAX. */
+static uint64_t distance(const struct places *places, unsigned node, unsigned other)
 {
-	char path[128];
+	hwloc_obj_t from = hwloc_get_numanode_obj_by_os_index(places->topology, node);
+	hwloc_obj_t to = hwloc_get_numanode_obj_by_os_index(places->topology, other);
+	struct hwloc_distances_s *all = NULL;
+	hwloc_uint64_t found = UINT64_MAX, back;
+	unsigned n = 1;
 
-	snprintf(path, sizeof path, "%s/node%u/%s", NODES, node, name);
-	return fopen(path, "re");
-}
-
-/* Does the kernel list no CPU for @node, not even one that this process may not use? */
-static bool is_memory_only(unsigned node)
-{
-	_cleanup_file_ FILE *file = open_of_node(node, "cpulist");
-	char text[16] = "";
-
-	return file && (!fgets(text, sizeof text, file) || *text == '\n');
-}
-
-/* "Node 0 MemFree:  123 kB" */
-static uint64_t free_of(unsigned node)
-{
-	_cleanup_file_ FILE *file = open_of_node(node, "meminfo");
-	unsigned long long kib;
-	char line[128];
-
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "Node %*u MemFree: %llu kB", &kib) == 1)
-			return kib * 1024;
-	return 0;
-}
-
-/* How many nodes with smaller numbers exist: a row of distances has only existing nodes. */
-static unsigned column_of(unsigned node)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < node; i++) {
-		_cleanup_file_ FILE *file = open_of_node(i, "distance");
-
-		n += file != NULL;
+	hwloc_distances_get_by_name(places->topology, "NUMALatency", &n, &all, 0);
+	if (n && all) {
+		hwloc_distances_obj_pair_values(all, from, to, &found, &back);
+		hwloc_distances_release(places->topology, all);
 	}
-	return n;
-}
-
-/* The distance from @node to @other, or UINT32_MAX. The file has "10 21". */
-static unsigned distance(unsigned node, unsigned other)
-{
-	_cleanup_file_ FILE *file = open_of_node(node, "distance");
-	unsigned found = UINT32_MAX, column = column_of(other);
-
-	for (unsigned i = 0; file && i <= column; i++)
-		if (fscanf(file, "%u", &found) != 1)
-			return UINT32_MAX;
 	return found;
 }
 
@@ -108,8 +68,12 @@ static unsigned package_of(hwloc_topology_t topology, unsigned cpu)
 
 static void describe(struct place *place, hwloc_topology_t topology, hwloc_obj_t node)
 {
-	*place = (struct place){ .node = node->os_index, .free_bytes = free_of(node->os_index) };
-	place->memory_only = is_memory_only(node->os_index);
+	*place = (struct place){ .node = node->os_index };
+	place->free_bytes = node_bytes("", place->node, "MemFree:");
+	if (place->free_bytes == NODE_NOT_KNOWN)
+		place->free_bytes = 0;
+	/* The kernel's list also has CPUs that this process may not use. */
+	place->memory_only = node_first_cpu("", place->node) < 0;
 	if (place->memory_only)
 		return;
 	add_cpus(place, topology, node->cpuset);
@@ -127,8 +91,8 @@ static void borrow_cpus(struct place *place, const struct places *places)
 		const struct place *other = &places->place[i];
 
 		if (!other->memory_only &&
-			(!nearest || distance(place->node, other->node) <
-					     distance(place->node, nearest->node)))
+			(!nearest || distance(places, place->node, other->node) <
+					     distance(places, place->node, nearest->node)))
 			nearest = other;
 	}
 	if (!nearest)
@@ -200,4 +164,82 @@ int places_find(struct places *ret)
 void places_done(struct places *places)
 {
 	hwloc_topology_destroy(places->topology);
+}
+
+/* --- what a cgroup leaves --- */
+
+enum { PATH_BYTES = 4096 };
+
+/* The files of a cgroup hierarchy: of version 2 (cgroup-v2.rst), or of the memory controller of
+ * version 1. */
+struct hierarchy {
+	const char *prefix; /* of its line in /proc/self/cgroup, after the number */
+	const char *root, *limit, *usage;
+};
+
+static const struct hierarchy hierarchies[] = {
+	{ "::", "/sys/fs/cgroup", "memory.max", "memory.current" },
+	{ ":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes" },
+};
+
+/* The number in a file of a cgroup; UINT64_MAX if there is none ("max", or no such file). */
+static uint64_t read_number(const struct hierarchy *hierarchy, const char *group, const char *name)
+{
+	char path[2 * PATH_BYTES], text[32] = "";
+	_cleanup_file_ FILE *file = NULL;
+	uint64_t number;
+
+	snprintf(path, sizeof path, "%s%s/%s", hierarchy->root, group, name);
+	file = fopen(path, "re");
+	if (!file || !fgets(text, sizeof text, file))
+		return UINT64_MAX;
+	return number_parse(text, 10, UINT64_MAX, &number) ? number : UINT64_MAX;
+}
+
+static uint64_t rest_of(const struct hierarchy *hierarchy, const char *group)
+{
+	uint64_t limit = read_number(hierarchy, group, hierarchy->limit);
+	uint64_t usage = read_number(hierarchy, group, hierarchy->usage);
+
+	if (limit == UINT64_MAX || usage == UINT64_MAX)
+		return UINT64_MAX;
+	return limit > usage ? limit - usage : 0;
+}
+
+/* The limits of all groups above hold, too. Shortens @group. */
+static uint64_t rest_of_all(const struct hierarchy *hierarchy, char *group)
+{
+	uint64_t least = rest_of(hierarchy, "");
+	char *slash;
+
+	while ((slash = strrchr(group, '/'))) {
+		uint64_t rest = rest_of(hierarchy, group);
+
+		least = rest < least ? rest : least;
+		*slash = '\0';
+	}
+	return least;
+}
+
+uint64_t places_limit_bytes(void)
+{
+	_cleanup_file_ FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[PATH_BYTES];
+	uint64_t least = UINT64_MAX;
+
+	while (file && fgets(line, sizeof line, file)) {
+		char *rest = strchr(line, ':');
+
+		line[strcspn(line, "\n")] = '\0';
+		for (size_t i = 0; rest && i < ARRAY_SIZE(hierarchies); i++) {
+			size_t length = strlen(hierarchies[i].prefix);
+			uint64_t bytes;
+
+			if (strncmp(rest, hierarchies[i].prefix, length) != 0)
+				continue;
+			bytes = rest_of_all(&hierarchies[i], rest + length);
+			least = bytes < least ? bytes : least;
+		}
+	}
+	return least;
 }

@@ -32,3 +32,7 @@ struct places {
 /* 0, -ENOMEM, -ENODEV: the kernel shows no NUMA node that this process may use. */
 int places_find(struct places *ret);
 void places_done(struct places *places);
+
+/* Bytes that this process may still allocate before its cgroup's limit ends it; UINT64_MAX: there
+ * is no limit. */
+uint64_t places_limit_bytes(void);

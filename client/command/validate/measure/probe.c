@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "client/report/format.h"
+#include "common/unit.h"
 
 /* --- series --- */
 
 static bool is_measured(const struct probe *probe, uint32_t metric)
 {
-	return strcmp(uncore_metric_unit(probe->reader.handle, metric), "bytes") == 0 &&
+	return unit_is_bytes(uncore_metric_unit(probe->reader.handle, metric)) &&
 	       !format_is_check(uncore_metric_name(probe->reader.handle, metric));
 }
 

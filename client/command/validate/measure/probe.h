@@ -48,5 +48,11 @@ int probe_delta(struct probe *probe, const struct readout *from, const struct re
 #define PROBE_NONE UINT32_MAX
 uint32_t probe_find(const struct probe *probe, uint32_t socket, const char *metric);
 
+/* Is there such a series, with values? */
+static inline bool probe_has(const struct probe *probe, uint32_t series)
+{
+	return series != PROBE_NONE && !(probe->series[series].quality & UNCORE_ABSENT);
+}
+
 /* Is series @channel a channel of the metric of @series, on the same socket? */
 bool probe_is_channel_of(const struct probe *probe, uint32_t channel, uint32_t series);

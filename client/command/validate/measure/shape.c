@@ -2,16 +2,79 @@
 #include "client/command/validate/measure/shape.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/macro.h"
+#include "common/text.h"
+#include "common/tiers.h"
+
+/* Sums of the normal equations of: share read x reads + share written x writes = share shown. */
+struct sums {
+	double rr, rw, ww, rs, ws;
+};
+
+static void add(struct sums *sums, double read, double written, double shown)
+{
+	sums->rr += read * read;
+	sums->rw += read * written;
+	sums->ww += written * written;
+	sums->rs += read * shown;
+	sums->ws += written * shown;
+}
+
+/* Gives every kernel the same weight, however many bytes it moves. */
+static void shares(const struct measured *kernel, uint32_t series, bool with_others, double ret[3])
+{
+	double total = measured_total(kernel);
+	double others = with_others ? kernel->others[series] : 0;
+
+	ret[0] = kernel->predicted.read / total;
+	ret[1] = kernel->predicted.written / total;
+	ret[2] = (kernel->bytes[series] + others) / total;
+}
+
+static bool solve(const struct sums *sums, struct fit *ret)
+{
+	double determinant = sums->rr * sums->ww - sums->rw * sums->rw;
+
+	if (determinant < 1e-6)
+		return false;
+	ret->reads = (sums->rs * sums->ww - sums->ws * sums->rw) / determinant;
+	ret->writes = (sums->ws * sums->rr - sums->rs * sums->rw) / determinant;
+	/* The larger of the two variances, for an error of 1 at each kernel. */
+	ret->error = sqrt(fmax(sums->rr, sums->ww) / determinant);
+	return true;
+}
+
+bool fit_series(const struct measured *const kernels[], unsigned n, uint32_t series,
+	bool with_others, struct fit *ret)
+{
+	struct sums sums = { 0 };
+	double error = 0, share[3];
+
+	*ret = (struct fit){ 0 };
+	for (unsigned i = 0; i < n; i++) {
+		shares(kernels[i], series, with_others, share);
+		add(&sums, share[0], share[1], share[2]);
+		error = fmax(error, kernels[i]->errors[series] / measured_total(kernels[i]));
+	}
+	if (!solve(&sums, ret))
+		return false;
+	ret->error *= error;
+	return true;
+}
+
+/* --- the shape --- */
 
 /*
  * How far off a right counter may be. Kernels move some lines at the ends of their arrays, and page
  * tables, that no model counts. They also evict lines of others. That shows where nothing else
  * does: as different shares of reads and writes, of up to 0.6 % on a simulated machine. So a
- * mixture means something only from NO_MIXTURE on. A pure shape means something from NOTHING on,
- * since the smallest known wrong scale is 1/128 (counts taken for bytes).
+ * mixture means something only from NO_MIXTURE on. A pure shape means something from SHAPE_LEAST
+ * on.
  */
-static const double TOLERANCE = 0.03, NOTHING = 0.007, NO_MIXTURE = 0.02;
-enum { ERRORS = 3 }; /* standard errors that chance may add */
+static const double TOLERANCE = 0.03, NO_MIXTURE = 0.02;
 
 bool shape_is_near(double value, double wanted, double tolerance)
 {
@@ -24,12 +87,12 @@ struct shown shape_of(const struct fit *fit)
 	double larger = fmax(fabs(fit->reads), fabs(fit->writes)), reads, writes, tolerance;
 
 	shown.scale = larger;
-	shown.tolerance = TOLERANCE + ERRORS * fit->error;
-	if (larger < NOTHING + ERRORS * fit->error)
+	shown.tolerance = TOLERANCE + SHAPE_ERRORS * fit->error;
+	if (larger < SHAPE_LEAST + SHAPE_ERRORS * fit->error)
 		return shown;
 	reads = fit->reads / larger;
 	writes = fit->writes / larger;
-	tolerance = TOLERANCE + ERRORS * fit->error / larger;
+	tolerance = TOLERANCE + SHAPE_ERRORS * fit->error / larger;
 	if (shape_is_near(reads, 1, tolerance) && shape_is_near(writes, 0, tolerance))
 		shown.shape = SHAPE_READS;
 	else if (shape_is_near(reads, 0, tolerance) && shape_is_near(writes, 1, tolerance))
@@ -70,4 +133,37 @@ double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic)
 double shape_rounded(double share)
 {
 	return round(100 * share) / 100 + 0.0;
+}
+
+/* --- kinds of memory --- */
+
+#define MAY_BE_A_NODE(tier)                                                                        \
+	{                                                                                          \
+		2, { { tier ".read", SHAPE_READS }, { tier ".write", SHAPE_WRITES } }, true        \
+	}
+
+const struct tier *tier_nth(size_t i)
+{
+	static const struct tier tiers[] = {
+		{ 2, { { "dram.read", SHAPE_READS }, { "dram.write", SHAPE_WRITES } }, false },
+		{ 1, { { "dram.total", SHAPE_BOTH } }, false },
+		TIERS_BESIDE_DRAM(MAY_BE_A_NODE),
+	};
+
+	return i < ARRAY_SIZE(tiers) ? &tiers[i] : NULL;
+}
+
+void tier_names(const struct tier *tier, char ret[TIER_NAMES_BYTES])
+{
+	*ret = '\0';
+	for (unsigned i = 0; i < tier->n; i++)
+		text_append(ret, TIER_NAMES_BYTES, "%s%s", i ? " and " : "", tier->metric[i].name);
+}
+
+bool tier_has(const struct tier *tier, const char *name)
+{
+	for (unsigned i = 0; i < tier->n; i++)
+		if (strcmp(tier->metric[i].name, name) == 0)
+			return true;
+	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/validate/measure/statistics.h"
+#include "client/command/validate/measure/measured.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
  * and the standard error of a median divided by that of a mean. */
 static const double DEVIATION = 1.4826, MEDIAN_ERROR = 1.2533;
 
-static int compare(const void *a, const void *b)
+int statistics_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
 
 static double sort_and_halve(double values[], unsigned n)
 {
-	qsort(values, n, sizeof *values, compare);
+	qsort(values, n, sizeof *values, statistics_compare);
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@ struct worker {
 	struct workers *workers;
 	pthread_t thread;
 	unsigned cpu;
+	sem_t go; /* a round begins */
 	char *memory;
 	double *arrays[KERNEL_ARRAYS_MAX];
 	int error;
@@ -24,11 +26,8 @@ struct workers {
 	struct workers_job job;
 	struct kernel_size size; /* of each thread */
 	size_t thread_bytes;
-	pthread_mutex_t lock;
-	pthread_cond_t change;
-	unsigned round;    /* counts calls of workers_run() */
-	unsigned n_passes; /* of this round; 0: end */
-	unsigned n_busy;
+	unsigned n_passes; /* of this round, before its .go; 0: end */
+	sem_t done;        /* a thread has finished its round, or is ready for the first one */
 	unsigned n;
 	struct worker worker[];
 };
@@ -61,15 +60,6 @@ static size_t bytes_of_thread(const struct workers *workers)
 	return (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
-static hwloc_nodeset_t node_set(unsigned node)
-{
-	hwloc_nodeset_t set = hwloc_bitmap_alloc();
-
-	if (set)
-		hwloc_bitmap_only(set, node);
-	return set;
-}
-
 /*
  * Binds @memory, and moves pages that are there already. A huge page of a neighbour, such as
  * another thread's stack, may reach into @memory, and that page lies where the stack was touched
@@ -77,14 +67,11 @@ static hwloc_nodeset_t node_set(unsigned node)
  */
 static bool bind_area(hwloc_topology_t topology, unsigned node, void *memory, size_t bytes)
 {
-	hwloc_nodeset_t nodes = node_set(node);
-	bool bound =
-		nodes && hwloc_set_area_membind(topology, memory, bytes, nodes, HWLOC_MEMBIND_BIND,
-				 HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT |
-					 HWLOC_MEMBIND_MIGRATE) == 0;
+	hwloc_obj_t object = hwloc_get_numanode_obj_by_os_index(topology, node);
 
-	hwloc_bitmap_free(nodes);
-	return bound;
+	return object &&
+	       hwloc_set_area_membind(topology, memory, bytes, object->nodeset, HWLOC_MEMBIND_BIND,
+		       HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT | HWLOC_MEMBIND_MIGRATE) == 0;
 }
 
 /* NULL, and errno, if there is no such memory. */
@@ -108,8 +95,8 @@ static int allocate(struct worker *worker)
 	const struct workers *workers = worker->workers;
 
 	errno = 0;
-	worker->memory =
-		allocate_on(workers->job.topology, workers->job.memory_node, workers->thread_bytes);
+	worker->memory = allocate_on(
+		workers->job.topology, workers->job.memory->node, workers->thread_bytes);
 	if (!worker->memory)
 		return errno == ENOMEM ? -ENOMEM : -EXDEV;
 	/* Huge pages need fewer page walks. Linux may refuse them. */
@@ -135,85 +122,60 @@ static void settle_arrays(struct worker *worker)
 
 static int bind_to_cpu(const struct worker *worker)
 {
-	hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
-	int r = -ENOMEM;
+	hwloc_topology_t topology = worker->workers->job.topology;
+	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(topology, worker->cpu);
 
-	if (cpus) {
-		hwloc_bitmap_only(cpus, worker->cpu);
-		r = hwloc_set_cpubind(worker->workers->job.topology, cpus,
-			    HWLOC_CPUBIND_THREAD | HWLOC_CPUBIND_STRICT) < 0
-			    ? -EXDEV
-			    : 0;
-	}
-	hwloc_bitmap_free(cpus);
-	return r;
+	return pu && hwloc_set_cpubind(
+			     topology, pu->cpuset, HWLOC_CPUBIND_THREAD | HWLOC_CPUBIND_STRICT) == 0
+		       ? 0
+		       : -EXDEV;
 }
 
-static void count_busy(struct workers *workers, int n)
+static void await(sem_t *semaphore)
 {
-	pthread_mutex_lock(&workers->lock);
-	workers->n_busy += (unsigned)n;
-	if (workers->n_busy == 0)
-		pthread_cond_broadcast(&workers->change);
-	pthread_mutex_unlock(&workers->lock);
+	while (sem_wait(semaphore) < 0) /* a signal came */
+		;
 }
 
-/* Waits for a round after @round; returns its passes, 0 at the end. */
-static unsigned await_round(struct workers *workers, unsigned *round)
+static void await_all(struct workers *workers)
 {
-	unsigned n;
-
-	pthread_mutex_lock(&workers->lock);
-	while (workers->round == *round)
-		pthread_cond_wait(&workers->change, &workers->lock);
-	*round = workers->round;
-	n = workers->n_passes;
-	pthread_mutex_unlock(&workers->lock);
-	return n;
+	for (unsigned i = 0; i < workers->n; i++)
+		await(&workers->done);
 }
 
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
 	struct workers *workers = worker->workers;
-	unsigned round = 0, n;
 
 	worker->error = bind_to_cpu(worker);
 	if (!worker->error)
 		worker->error = allocate(worker);
 	if (!worker->error)
 		settle_arrays(worker);
-	count_busy(workers, -1);
-	while ((n = await_round(workers, &round))) {
-		while (n-- && !worker->error && !*workers->job.stop)
+	sem_post(&workers->done);
+	for (;;) {
+		await(&worker->go);
+		if (!workers->n_passes)
+			return NULL;
+		for (unsigned n = workers->n_passes; n && !worker->error && !*workers->job.stop;
+			n--)
 			workers->job.kernel->run(worker->arrays, &workers->size);
-		count_busy(workers, -1);
+		sem_post(&workers->done);
 	}
-	return NULL;
-}
-
-static void await_idle(struct workers *workers)
-{
-	pthread_mutex_lock(&workers->lock);
-	while (workers->n_busy)
-		pthread_cond_wait(&workers->change, &workers->lock);
-	pthread_mutex_unlock(&workers->lock);
 }
 
 static void begin_round(struct workers *workers, unsigned n_passes)
 {
-	pthread_mutex_lock(&workers->lock);
 	workers->n_passes = n_passes;
-	workers->n_busy = workers->n;
-	workers->round++;
-	pthread_cond_broadcast(&workers->change);
-	pthread_mutex_unlock(&workers->lock);
+	for (unsigned i = 0; i < workers->n; i++)
+		sem_post(&workers->worker[i].go);
 }
 
 void workers_run(struct workers *workers, unsigned n)
 {
 	begin_round(workers, n);
-	await_idle(workers);
+	await_all(workers);
 }
 
 /* --- all together --- */
@@ -227,8 +189,7 @@ static struct workers *workers_new(const struct workers_job *job)
 	if (!workers)
 		return NULL;
 	workers->job = *job;
-	pthread_mutex_init(&workers->lock, NULL);
-	pthread_cond_init(&workers->change, NULL);
+	sem_init(&workers->done, 0, 0);
 	job->kernel->choose(&wish, &workers->size);
 	workers->thread_bytes = bytes_of_thread(workers);
 	return workers;
@@ -243,25 +204,23 @@ static int start_threads(struct workers *workers)
 
 		worker->workers = workers;
 		worker->cpu = workers->job.place->cpus[workers->n];
-		count_busy(workers, 1);
+		sem_init(&worker->go, 0, 0);
 		r = pthread_create(&worker->thread, NULL, work, worker);
-		if (r) {
-			count_busy(workers, -1);
+		if (r)
 			break;
-		}
 	}
 	return -r;
 }
 
 int workers_start(const struct workers_job *job, struct workers **ret_workers)
 {
-	_cleanup_(workers_cleanup) struct workers *workers = workers_new(job);
+	_cleanup_(workers_done) struct workers *workers = workers_new(job);
 	int r;
 
-	if (!workers || workers_bytes(workers) > job->most_bytes)
+	if (!workers || (uint64_t)workers->thread_bytes * job->n_threads > job->most_bytes)
 		return -ENOMEM;
 	r = start_threads(workers);
-	await_idle(workers);
+	await_all(workers);
 	for (unsigned i = 0; i < workers->n && !r; i++)
 		r = workers->worker[i].error;
 	if (r < 0)
@@ -282,13 +241,12 @@ struct kernel_traffic workers_predict(const struct workers *workers)
 	return traffic;
 }
 
-uint64_t workers_bytes(const struct workers *workers)
+void workers_done(struct workers **all)
 {
-	return (uint64_t)workers->thread_bytes * workers->job.n_threads;
-}
+	struct workers *workers = *all;
 
-void workers_done(struct workers *workers)
-{
+	if (!workers)
+		return;
 	begin_round(workers, 0);
 	for (unsigned i = 0; i < workers->n; i++) {
 		pthread_join(workers->worker[i].thread, NULL);
@@ -296,7 +254,5 @@ void workers_done(struct workers *workers)
 			hwloc_free(workers->job.topology, workers->worker[i].memory,
 				workers->thread_bytes);
 	}
-	pthread_cond_destroy(&workers->change);
-	pthread_mutex_destroy(&workers->lock);
 	free(workers);
 }

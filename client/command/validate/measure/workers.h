@@ -14,8 +14,8 @@ struct workers;
 
 struct workers_job {
 	const struct kernel *kernel;
-	const struct place *place; /* of the threads */
-	unsigned memory_node;      /* of the arrays */
+	const struct place *place;  /* of the threads */
+	const struct place *memory; /* whose node has the arrays */
 	hwloc_topology_t topology;
 	unsigned n_threads; /* at most place->n_cpus */
 	uint64_t number;    /* struct kernel_wish has these three */
@@ -38,12 +38,5 @@ void workers_run(struct workers *workers, unsigned n);
 /* What one pass of all threads moves. */
 struct kernel_traffic workers_predict(const struct workers *workers);
 
-/* Bytes of all arrays. */
-uint64_t workers_bytes(const struct workers *workers);
-
-void workers_done(struct workers *workers);
-static inline void workers_cleanup(struct workers **workers)
-{
-	if (*workers)
-		workers_done(*workers);
-}
+/* Ends *@workers, if there are any. */
+void workers_done(struct workers **workers);

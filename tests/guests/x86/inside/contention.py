@@ -4,7 +4,7 @@ groups and, where it comes too late, single events that take turns: then its val
 near the truth."""
 import time
 
-from harness import (Case, control, load_machine, measure, metrics_of, start_uncored, stop_uncored,
+from harness import (Case, by_program, control, load_machine, measure, metrics_of, start_uncored, stop_uncored,
                      sysctl_paranoid)
 from perf_events import OtherEvents
 
@@ -76,4 +76,4 @@ class Contention(Case):
             self.assertIn("bytes" if value.get("quality") else "absent", value)
 
 
-CASES = [Contention]
+CASES = [Contention, by_program(Contention)]

@@ -14,7 +14,7 @@ from kept import (Kept, NothingLost, generation, kill, n_kept, n_restarts, repla
                   wait_until_ready)
 from privilege import CAPABILITY_SETS
 
-KILLS = 200 if is_all_wanted() else 50
+KILLS = 200 if is_all_wanted() else 25
 LONGEST_WAIT_S = 0.3
 KILLS_S = 900
 BINARY = pathlib.Path("/usr/sbin/uncored")

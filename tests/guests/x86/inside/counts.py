@@ -6,13 +6,14 @@ import re
 import signal
 import subprocess
 
-from harness import (Case, HERE, VISITOR, control, facts, identity, is_active, load_machine, metrics_of, run,
-                     sockets_of, stat, start_uncored, stop_uncored, sysctl_paranoid, terms,
-                     wait_until)
+from harness import (Case, HERE, VISITOR, by_program, control, facts, identity, info, is_active, load_machine,
+                     metrics_of, run, sockets_of, stat, start_uncored, stop_uncored, sysctl_paranoid, terms, wait_until)
 
-MACHINES = ["icelake-sp", "sapphire-rapids", "sapphire-rapids-ddr", "granite-rapids", "knl", "zen4"]
+MACHINES = ["sapphire-rapids", "sapphire-rapids-ddr", "granite-rapids", "knl", "zen4"]
+BY_PROGRAM = ["icelake-sp", "zen4"]
 PLATFORMS = {"sapphire-rapids-ddr": "sapphire-rapids"}
 SETTLE_S = 60
+PMUS_OF_KERNEL = pathlib.Path("/sys/bus/event_source/devices")
 
 
 def count_everything(machine):
@@ -104,6 +105,28 @@ def machine_case(machine):
     return type(f"Machine_{machine}", (MachineCase,), {"machine": machine, "about": f"{machine}: "})
 
 
+class AsShipped(machine_case("icelake-sp")):
+    def test_method(self):
+        """the unit as shipped reads each box by a system call"""
+        stat([])
+        self.assertEqual([(socket["method"]["name"], socket["method"]["by_program"]) for socket in info()["sockets"]],
+                         [("read", 0)] * 2)
+
+
+class Snapshot(Case):
+    """The unit test of these readings, on the memory controllers of socket 0."""
+
+    about = "snapshot: "
+
+    def test_counters(self):
+        """10,000 readings of the same counters by both methods in turns: counts, times enabled and running, and flags"""
+        sysctl_paranoid(2)
+        load_machine("icelake-sp")
+        control("rate uncore_imc_? 0 f04 20000", "rate uncore_imc_? 0 3004 7000", "rate uncore_imc_1? 0 f04 100")
+        types = [(PMUS_OF_KERNEL / f"uncore_imc_{n}/type").read_text().strip() for n in range(12)]
+        run(HERE / "test-snapshot", "f04", "3004", *types)
+
+
 class Pcp(Case):
     """The agent, registered as doc/monitoring.md says, and PCP's own clients."""
 
@@ -182,4 +205,5 @@ class Pcp(Case):
         return dict(zip(names, map(int, reads()[-1].split())))
 
 
-CASES = [FirstClient, *map(machine_case, MACHINES), Pcp]
+CASES = [FirstClient, AsShipped, *map(machine_case, MACHINES), *(by_program(machine_case(name)) for name in BY_PROGRAM),
+         Snapshot, Pcp]

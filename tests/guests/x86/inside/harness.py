@@ -15,13 +15,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 PMUS = pathlib.Path("/sys/kernel/debug/test_pmu")
 CONFIG = pathlib.Path("/etc/uncored/uncored.conf")
 DROP_INS = pathlib.Path("/etc/systemd/system/uncored.service.d")
+BPF = pathlib.Path("/usr/share/uncored/uncored-bpf.conf")
 # The budget is in elapsed time. When the computer below stops an emulated CPU within a sweep, the reader would be
 # charged for that time.
 BUDGET = "[reader]\nbudget_percent = 100\nburst_ms = 10000\n"
 PACKAGES = 2
+OPT_IN = ("remote.", "link.", "pcie.", "energy.")  # metrics of platform files with opt_in = yes
 CPUS_OF_PACKAGE = 2
 VISITOR, STRANGER = "visitor", "stranger"
-COMMAND_S = 120
+COMMAND_S = 300
 WAIT_S = 90
 
 
@@ -126,9 +128,11 @@ def terms(text):
 
 
 def facts(machine):
-    """Rows of tests/machines/events.csv: the terms of each metric on each socket, from the sources."""
+    """Rows of tests/machines/events.csv, of the metrics that are counted unless a site chooses others: the terms of each
+    one on each socket, from the sources."""
     with open(HERE / "events.csv", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if machine in row["machines"].split()]
+        return [row for row in csv.DictReader(file)
+                if machine in row["machines"].split() and not row["metric"].startswith(OPT_IN)]
 
 
 def sockets_of(row):
@@ -240,6 +244,28 @@ def metrics_of(report):
 
 class Case(unittest.TestCase):
     """A case is a sentence; see tap.py."""
+
+
+def by_program(case):
+    """The same cases, where a program in the kernel reads the boxes, by the drop-in for it."""
+    class ByProgram(case):
+        about = getattr(case, "about", "") + "bpf: "
+
+        @classmethod
+        def setUpClass(cls):
+            set_drop_ins({BPF.name: BPF.read_text()})
+            cls.addClassCleanup(set_drop_ins, {})
+            super().setUpClass()
+
+        def test_program(self):
+            """all boxes of a socket that are pinned to their counters are read by the program"""
+            start_uncored()
+            stat([])
+            for socket in info()["sockets"]:
+                n_pinned = [box["mode"] for box in socket["boxes"]].count("pinned")
+                self.assertGreater(n_pinned, 0)
+                self.assertEqual([socket["method"]["name"], socket["method"]["by_program"]], ["bpf", n_pinned])
+    return ByProgram
 
 
 def reports():

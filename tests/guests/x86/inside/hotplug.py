@@ -4,8 +4,8 @@ flag."""
 import os
 import pathlib
 
-from harness import (Case, VISITOR, control, info, is_active, load_machine, measure, metrics_of, online, reader_tasks,
-                     run, start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
+from harness import (Case, VISITOR, by_program, control, info, is_active, load_machine, measure, metrics_of, online,
+                     reader_tasks, run, start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
 
 MACHINE = "icelake-sp"
 READ = "uncore_imc_* {socket} f04 {n}"
@@ -142,4 +142,4 @@ class Hotplug(Case):
         self.assert_exact(found[1, "dram.read"], 99)
 
 
-CASES = [Hotplug]
+CASES = [Hotplug, by_program(Hotplug)]

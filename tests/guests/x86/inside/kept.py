@@ -29,9 +29,10 @@ class Program:
         return json.loads(self.process.stdout.readline())
 
     def region(self, name):
-        """{(socket, metric): object}"""
+        """{(socket, metric): its bytes and quality, or why it is absent}; what regions say besides has other tests"""
         regions = {region["name"]: region for region in self.tell("report")["regions"]}
-        return metrics_of(regions[name])
+        return {key: {word: value[word] for word in ("bytes", "quality", "absent") if word in value}
+                for key, value in metrics_of(regions[name]).items()}
 
     def end(self):
         self.process.stdin.close()

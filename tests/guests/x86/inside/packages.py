@@ -25,7 +25,7 @@ AS_THE_SITE_HAS_IT = f"name = {MACHINE}\n"
 # A removal leaves these, and what dpkg and deb-systemd-helper note: the link stands for "enabled" until a purge.
 LEFT = {"/etc/uncored", str(CONFIG), "/etc/systemd/system/sockets.target.wants/uncored.socket", "/run/uncored",
         "/var/lib/uncored", "/var/lib/uncored/state", "/var/lib/uncored/state/sockets", "/var/lib/uncored-jobs",
-        "/var/spool/uncored-jobs"}
+        "/var/spool/uncored-jobs", "/etc/apparmor.d/usr.sbin.uncored", "/etc/apparmor.d/local/usr.sbin.uncored"}
 NOTES = ("/var/lib/dpkg/", "/var/lib/systemd/deb-systemd-helper-enabled/")
 
 

@@ -156,12 +156,12 @@ class ThreeWays(PapiCase):
 
 class Tool(PapiCase):
     def test_three_ways(self):
-        """three-ways shows all three of every memory controller's socket, and finds nothing wrong"""
+        """three-ways shows all four of every memory controller's socket, and finds nothing wrong"""
         said = run("env", f"PYTHONPATH={HERE}", f"LD_LIBRARY_PATH={PAPI / 'lib'}", PAPI / "bin/three-ways",
-                   HERE / "uncore-reader", PAPI / "bin/papi-reader", "sleep", 1).stdout
+                   "--readings", READINGS, HERE / "uncore-reader", PAPI / "bin/papi-reader", "sleep", 1).stdout
         for socket in (0, 1):
             for metric in (READ, WRITE):
-                for way in ("libuncore", "PAPI", "perf stat"):
+                for way in ("libuncore", "PAPI pcp", "PAPI uncored", "perf stat"):
                     self.assertRegex(said, rf"(?m)^ +{socket} {metric} +{way} +\d+ ")
 
 

@@ -24,7 +24,11 @@ TURNS = 20
 REMOTE_CACHES = 4
 REMOTE_PASSES = 1, 9  # of two runs, whose difference is measured: what it takes to begin and to end is in both
 
-# What these move is no number of arrays, and taken from the models of `uncore validate`.
+# The machine with all kernels, and the kernels that each machine has: a CPU that reads, claims, bypasses, and copies.
+WHOLE_ON = "icelake-sp"
+ON_EACH = ("load", "store1", "storent1", "copy")
+
+# What these move is not a number of arrays, and taken from the models of `uncore validate`.
 GRIDS = {"halocopy": ("--halo", "5"), "stencil": ()}
 
 
@@ -138,21 +142,21 @@ def add_case(kernel, check):
     setattr(Kernels, f"test_{kernel}", test)
 
 
-for name in STREAMS:
-    add_case(name, Kernels.check_streams)
-for name in GRIDS:
-    add_case(name, Kernels.check_grid)
+for name in [*STREAMS, *GRIDS]:
+    if name in ON_EACH or machine_name() == WHOLE_ON or is_all_wanted():
+        add_case(name, Kernels.check_grid if name in GRIDS else Kernels.check_streams)
 
 
 class Remote(Simulated):
     def stat(self, cpu, number, passes):
-        """{(socket, metric): bytes} of a program that runs here and whose memory lies there."""
+        """{(socket, metric): bytes} of a program that runs here and whose memory lies there; no totals, which are sums."""
         done = subprocess.run(
             ["taskset", "-c", str(cpu), "uncore", "stat", "--json", "--", HERE / "kernel", "update",
              f"number={REMOTE_CACHES * machine().ll_bytes // ELEMENT}", f"passes={passes}"], cwd="/",
             capture_output=True, text=True, check=True, timeout=COMMAND_S, preexec_fn=lambda: bind_memory(number),
             **identity(VISITOR))
-        return {key: value["bytes"] for key, value in metrics_of(json.loads(done.stderr)).items() if "bytes" in value}
+        return {key: value["bytes"] for key, value in metrics_of(json.loads(done.stderr)).items()
+                if "bytes" in value and not key[1].endswith(".total")}
 
     def off_once(self, cpu, number):
         """{(socket, metric): how far it is off}, as a share of what the program moves."""

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records of teams whose tables uncored keeps, and readings for them, for any process, also for a
+ * member of the team.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/collect/snapshot.h"
+#include "client/libuncore/internal.h"
+#include "client/libuncore/team-call.h"
+#include "client/region/own-table.h"
+#include "client/region/regions.h"
+#include "client/region/stretch.h"
+#include "client/region/window.h"
+#include "client/report/json.h"
+#include "common/clock.h"
+
+static_assert(TEAM_OWN == UNCORE_UNKNOWN_USER, "own");
+
+/* The table of this process's team; NULL: this copy of the library has none. */
+static const struct team_table *own_table(void)
+{
+	const struct regions *regions = regions_now();
+
+	return regions && member_has_file(&regions->team.member, regions->team.kept.fd)
+		       ? &regions->team.kept
+		       : NULL;
+}
+
+/* What is wished of a team. */
+struct wish {
+	const char *socket_path;
+	uint32_t uid;
+	const char *name; /* NULL: number @number of all */
+	uint32_t number;  /* with a name: the run */
+	char **ret_json;
+	uint64_t gap_ns, *left_ns;
+};
+
+/* No thread may join the team meanwhile: closing the descriptor would release its lock. */
+static int with_team(
+	const struct wish *wish, int (*act)(const struct wish *wish, const struct team_table *kept))
+{
+	const struct team_choice choice = {
+		.uid = wish->uid,
+		.name = wish->name,
+		.run = wish->name ? wish->number : 0,
+		.number = wish->name ? 0 : wish->number,
+	};
+	struct team_table kept;
+	int r;
+
+	if (!regions_hold())
+		return regions_no_memory();
+	r = team_look(wish->socket_path, &choice, own_table(), &kept);
+	if (r >= 0) {
+		r = act(wish, &kept);
+		team_let_go(&kept);
+	}
+	regions_release();
+	return r;
+}
+
+/* Dead members must be marked before the record is made. */
+static int make_json(struct table *table, const struct team_table *kept, char **ret_json)
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	unsigned n_living;
+	int r;
+
+	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE))
+		return error_say(-EALREADY, "Run %u of team %s has reported itself already.",
+			kept->run, kept->name);
+	n_living = member_count_living(table, kept->fd);
+	r = snapshot(table, &record);
+	if (n_living && table->header.boot_ns)
+		record_warn(&record,
+			n_living == 1 ? "%u process still runs: these are its figures so far."
+				      : "%u processes still run: these are their figures so far.",
+			n_living);
+	snapshot_warn_of_others(kept, &record);
+	if (r == 0)
+		r = record_json(&record, ret_json);
+	if (r < 0)
+		return error_say(r, "No memory for the record of team %s.", kept->name);
+	return (int)n_living;
+}
+
+static int map(const struct team_table *kept, struct table **ret)
+{
+	if (kept->layout != TABLE_LAYOUT)
+		return error_say(-EBADMSG,
+			"Team %s belongs to another release of libuncore: use the uncore command "
+			"of that release.",
+			kept->name);
+	return table_map(kept->fd, kept->bytes, ret);
+}
+
+static int forget(const struct wish *wish, const struct team_table *kept)
+{
+	return team_forget(wish->socket_path, kept);
+}
+
+/* --- observing --- */
+
+/* How long ago the last reading was. 0: there is nothing to read. To look at the regions of a table
+ * that was reported would give it memory again. */
+static uint64_t unread_ns(const struct table *table, uint64_t now_ns)
+{
+	const bool is_reported = __atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE);
+	const unsigned n = is_reported ? 0 : table_count_regions(table);
+	const uint64_t last_ns = __atomic_load_n(&table->header.last_reading_ns, __ATOMIC_RELAXED);
+	unsigned i = 0;
+
+	while (i < n && !stretch_is_unread(table, i))
+		i++;
+	return i < n && now_ns > last_ns ? now_ns - last_ns : 0;
+}
+
+/* @sign_ns: a member lived then. @last: what uncored read, or NULL. */
+static void note_end(struct table_header *header, const struct reading *reading, uint64_t sign_ns,
+	const struct team_reading *last)
+{
+	const uint64_t read_ns = reading_now_ns(reading);
+	const uint64_t seen_ns = last ? last->noticed_ns : read_ns;
+
+	if (last && last->alive_ns > sign_ns)
+		sign_ns = last->alive_ns;
+	__atomic_store_n(&header->buried_after_ns, seen_ns > sign_ns ? seen_ns - sign_ns : 0,
+		__ATOMIC_RELAXED);
+	__atomic_store_n(&header->noticed_ns, last ? seen_ns : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->buried_ns, read_ns, __ATOMIC_RELAXED);
+}
+
+/* Adds a reading to all that is open, and closes what the dead held. */
+static int read_for(
+	struct member *observer, struct reading *reading, const struct team_reading *last)
+{
+	struct table_header *header = &observer->table->header;
+	const uint64_t began_ns = clock_now_ns();
+	const uint64_t lived_ns = __atomic_load_n(&header->last_look_ns, __ATOMIC_RELAXED),
+		       read_ns = __atomic_load_n(&header->last_reading_ns, __ATOMIC_RELAXED);
+	const unsigned n_living = member_look_for_dead(observer);
+	const int r = reading_take(reading);
+
+	if (r < 0)
+		return r;
+	if (stretch_settle_dead(observer, reading) && !n_living)
+		note_end(header, reading, lived_ns > read_ns ? lived_ns : read_ns, last);
+	stretch_advance_others(observer, STRETCH_ALL, reading);
+	window_add_cost(observer->table, clock_now_ns() - began_ns);
+	return 1;
+}
+
+/* Makes a reading of what uncored read. -EBADMSG: it is of another machine than the table. */
+static int take_last(
+	const struct table *table, const struct team_reading *last, struct reading *ret)
+{
+	const uint32_t n_metrics = __atomic_load_n(&table->header.n_metrics, __ATOMIC_RELAXED);
+	struct readout *readout = &ret->readout;
+
+	if (last->n_sockets != __atomic_load_n(&table->header.n_sockets, __ATOMIC_RELAXED))
+		return -EBADMSG;
+	readout->samples = calloc(last->n_sockets, sizeof *readout->samples);
+	if (!readout->samples)
+		return -ENOMEM;
+	readout->n_sockets = last->n_sockets;
+	for (uint32_t i = 0; i < last->n_sockets; i++) {
+		struct uncore_sample *sample = &readout->samples[i];
+		const bool is_wanted = table_sockets(table) >> i & 1;
+
+		*sample = (struct uncore_sample){ .size = sizeof *sample, .socket = i };
+		memcpy(sample->generation, last->generation, sizeof sample->generation);
+		memcpy(&sample->sweep, &last->sweeps[i], sizeof last->sweeps[i]);
+		sample->sweep = is_wanted ? sample->sweep : 0;
+		sample->n_values = is_wanted ? n_metrics : 0;
+	}
+	ret->at_ns = last->sweeps[0].end_ns;
+	ret->look = alone_look(table, ret->edge);
+	ret->is_taken = true;
+	return 0;
+}
+
+/* @last: what uncored read, or NULL to take a reading. */
+static int observe_table(
+	struct table *table, int fd, const char *socket_path, const struct team_reading *last)
+{
+	struct member observer;
+	struct meter meter;
+	_cleanup_(reading_done) struct reading reading = { .meter = &meter, .edge = ALONE_NOBODY };
+	int r = member_observe(&observer, table, fd);
+
+	if (r < 0)
+		return r;
+	meter_init(&meter, table);
+	meter.reader.socket_path = socket_path;
+	meter.is_observers = true;
+	meter.retry_at_ns = last ? UINT64_MAX : 0; /* another reading would be too late */
+	r = last ? take_last(table, last, &reading) : meter_connect(&meter);
+	if (r == 0)
+		r = read_for(&observer, &reading, last);
+	reader_close(&meter.reader);
+	member_leave(&observer);
+	member_let_go(&observer);
+	member_done(&observer);
+	return r;
+}
+
+static int observe_if_due(const struct wish *wish, const struct team_table *kept)
+{
+	struct table *table = NULL;
+	int r = map(kept, &table);
+	uint64_t passed_ns;
+
+	if (!table)
+		return r;
+	passed_ns = unread_ns(table, clock_now_ns());
+	if (passed_ns && passed_ns < wish->gap_ns)
+		*wish->left_ns = wish->gap_ns - passed_ns;
+	else if (passed_ns)
+		r = observe_table(table, kept->fd, wish->socket_path, NULL);
+	table_unmap(table);
+	return r;
+}
+
+_public_ int uncore_team_observe(
+	const char *socket_path, const char *name, uint64_t gap_ns, uint64_t *ret_left_ns)
+{
+	uint64_t left_ns = gap_ns;
+	const struct wish wish = {
+		.socket_path = socket_path,
+		.uid = TEAM_OWN,
+		.name = name,
+		.gap_ns = gap_ns,
+		.left_ns = &left_ns,
+	};
+	int r;
+
+	if (!name)
+		return error_say(-EINVAL, "A team is observed by its name.");
+	r = with_team(&wish, observe_if_due);
+	r = r == -ENODATA ? 0 : r;
+	if (r >= 0 && ret_left_ns)
+		*ret_left_ns = left_ns;
+	return r;
+}
+
+/* --- collecting --- */
+
+/* If all processes were killed, adds what uncored read when it noticed. Without that, what moved
+ * since their last reading is missing, and the record says so. One from before that reading is not
+ * of the end: a process had filled the table before it held its lock. */
+static void add_last(const struct wish *wish, const struct team_table *kept, struct table *table)
+{
+	struct team_reading last;
+
+	if (unread_ns(table, clock_now_ns()) && !member_count_living(table, kept->fd) &&
+		team_last_reading(wish->socket_path, kept, &last) == 0 &&
+		last.noticed_ns > __atomic_load_n(&table->header.last_reading_ns, __ATOMIC_RELAXED))
+		observe_table(table, kept->fd, wish->socket_path, &last);
+}
+
+static int record_of(const struct wish *wish, const struct team_table *kept)
+{
+	struct table *table = NULL;
+	int r = map(kept, &table);
+
+	if (!table)
+		return r;
+	add_last(wish, kept, table);
+	r = make_json(table, kept, wish->ret_json);
+	table_unmap(table);
+	return r;
+}
+
+_public_ int uncore_team_record(
+	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json)
+{
+	const struct wish wish = { socket_path, uid, name, number, .ret_json = ret_json };
+
+	if (!ret_json)
+		return error_say(-EINVAL, "There is no place for the record of a team.");
+	return with_team(&wish, record_of);
+}
+
+_public_ int uncore_table_record(const char *path, char **ret_json)
+{
+	struct team_table kept = { .fd = -1 };
+	struct table *table;
+	struct stat status;
+	int r;
+
+	if (!path || !ret_json)
+		return error_say(-EINVAL, "A table has a path, and its record a place.");
+	r = own_table_read(path, &table, &kept.fd);
+	if (r < 0)
+		return r;
+	r = make_json(table, &kept, ret_json);
+	if (r >= 0 && fstat(kept.fd, &status) == 0 && !status.st_nlink) {
+		free(take_ptr(*ret_json));
+		r = error_say(-EALREADY, "Its processes have just reported.");
+	}
+	table_unmap(table);
+	team_let_go(&kept);
+	return r;
+}
+
+_public_ int uncore_team_forget(
+	const char *socket_path, uint32_t uid, const char *name, uint32_t run)
+{
+	const struct wish wish = { socket_path, uid, name, run };
+
+	if (!name || !run)
+		return error_say(-EINVAL, "A team is forgotten by its name and its run.");
+	return with_team(&wish, forget);
+}

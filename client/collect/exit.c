@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The report on the regions. A destructor of the library writes it at exit. The program's own exit
+ * handlers and destructors have run by then, so the report includes what they measured.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/collect/snapshot.h"
+#include "client/launcher/launch.h"
+#include "client/libuncore/internal.h"
+#include "client/region/passage.h"
+#include "client/region/regions.h"
+#include "client/report/columns.h"
+#include "client/report/json.h"
+#include "client/report/print.h"
+#include "client/report/report-place.h"
+#include "common/clock.h"
+
+static int take(const struct regions *regions, struct record *ret)
+{
+	int r = snapshot(regions->team.table, ret);
+
+	strcpy(ret->step, regions->team.step);
+	snapshot_warn_of_others(&regions->team.kept, ret);
+	if (*regions->team.why_alone)
+		record_warn(ret,
+			"This process is reported alone, without the others of its job step: %s",
+			regions->team.why_alone);
+	return r;
+}
+
+static int print_to_text(const struct record *record, char **ret_text, size_t *ret_size_bytes)
+{
+	FILE *out = open_memstream(ret_text, ret_size_bytes);
+
+	if (!out)
+		return -ENOMEM;
+	record_print(out, record);
+	return fclose(out) == EOF ? -ENOMEM : 0;
+}
+
+static int write_table(const struct regions *regions)
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes = 0;
+	int r = take(regions, &record);
+
+	record.line = columns_line(&record, stderr);
+	if (r == 0)
+		r = print_to_text(&record, &text, &size_bytes);
+	if (r == 0 && fflush(stderr) == EOF)
+		r = -errno;
+	if (r == 0)
+		r = report_write_all(fileno(stderr), text, size_bytes);
+	return r < 0 ? error_say(r, "Cannot write the report to stderr: %m.") : 0;
+}
+
+static int write_json(const struct regions *regions, const char *path, uint64_t loaded_ns)
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	_cleanup_free_ char *expanded = NULL, *elsewhere = NULL, *text = NULL;
+	int r = launch_expand(path, &expanded);
+
+	if (r < 0)
+		return error_say(r,
+			"%s cannot be the name of a report: %m. Only %%p, %%h, %%r, %%j and %%%% "
+			"have a "
+			"meaning.",
+			path);
+	r = take(regions, &record);
+	if (r == 0)
+		r = record_json(&record, &text);
+	if (r == 0)
+		r = report_place(expanded, text, loaded_ns, &elsewhere);
+	if (r < 0)
+		return error_say(r, "Cannot write the report to %s: %m.", expanded);
+	report_say_where(expanded, elsewhere);
+	return 0;
+}
+
+/* --- on demand --- */
+
+static pid_t loaded_by;
+static uint64_t loaded_ns;
+
+__attribute__((constructor)) static void note_process(void)
+{
+	loaded_by = getpid();
+	loaded_ns = clock_wall_ns();
+}
+
+/* When this process began. For a forked child this is not known: some time after its parent. */
+static uint64_t came_ns(void)
+{
+	return getpid() == loaded_by ? loaded_ns : UINT64_MAX;
+}
+
+_public_ int uncore_region_report(const char *path)
+{
+	struct regions *regions = regions_get();
+
+	if (!regions)
+		return regions_no_memory();
+	passage_end_windows(regions);
+	return path ? write_json(regions, path, came_ns()) : write_table(regions);
+}
+
+/* --- at exit --- */
+
+/* Ends the passages of a region that is still open at exit. */
+static void close_region(struct regions *regions, struct region *region)
+{
+	if (!passage_give_up(regions, region))
+		return;
+	regions_remember(
+		regions, error_say(-ECANCELED, "Region %s was still open at exit.", region->name));
+}
+
+static void close_regions(struct regions *regions)
+{
+	for (unsigned i = 0; i < REGION_BUCKETS; i++)
+		for (struct region *region = regions->buckets[i]; region; region = region->next)
+			close_region(regions, region);
+}
+
+static bool has_something(const struct regions *regions)
+{
+	char failure[TABLE_FAILURE_BYTES];
+
+	TABLE_READ_TEXT(failure, regions->team.table->header.failure);
+	return *failure || table_count_regions(regions->team.table);
+}
+
+/* A forked child with a table of its own adds its process id, so as not to write to its parent's
+ * file. */
+static int report_to_file(const struct regions *regions, const char *template)
+{
+	_cleanup_free_ char *own = NULL;
+
+	if (!regions->team.maker || regions->team.maker == loaded_by ||
+		launch_names_process(template))
+		return uncore_region_report(template);
+	if (asprintf(&own, "%s.%%p", template) < 0)
+		return regions_no_memory();
+	return uncore_region_report(own);
+}
+
+static bool report(const struct regions *regions)
+{
+	const char *template = secure_getenv("UNCORE_REPORT");
+
+	if (template && *template) {
+		if (report_to_file(regions, template) == 0)
+			return true;
+		fprintf(stderr, "uncore: %s The report follows.\n", uncore_error_text());
+	}
+	if (uncore_region_report(NULL) == 0)
+		return true;
+	fprintf(stderr, "uncore: %s\n", uncore_error_text());
+	return false;
+}
+
+/* The last member of a team reports for all. */
+__attribute__((destructor)) static void leave_and_report(void)
+{
+	struct regions *regions = regions_now();
+
+	if (!regions)
+		return;
+	regions_leave_states(regions);
+	close_regions(regions);
+	passage_end_windows(regions);
+	if (!team_end(&regions->team))
+		return;
+	if (!has_something(regions) || report(regions))
+		team_release_table(&regions->team);
+	member_let_go(&regions->team.member);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/collect/snapshot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/collect/overlap.h"
+#include "client/region/outside.h"
+#include "client/region/step.h"
+#include "client/region/stretch.h"
+#include "client/region/window.h"
+#include "client/report/derived.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+/* --- the cost --- */
+
+static void add_cost(const struct table_cost *cost, uint64_t *n_calls, uint64_t *time_ns)
+{
+	*n_calls += LOAD(cost->n_calls);
+	*time_ns += LOAD(cost->time_ns);
+}
+
+static void fill_cost(const struct table *table, struct record_cost *ret)
+{
+	const unsigned n = table_count_slots(table);
+
+	for (unsigned i = 0; i < n; i++) {
+		add_cost(&table->slots[i].reading, &ret->n_reading, &ret->reading_ns);
+		add_cost(&table->slots[i].other, &ret->n_timed, &ret->timed_ns);
+		add_cost(&table->slots[i].misses, &ret->n_misses, &ret->misses_ns);
+	}
+}
+
+/* --- regions --- */
+
+/* What windows say of a count; see window.h. */
+struct windowed {
+	double count; /* estimate of what moved while the region was open */
+	double error; /* standard */
+};
+
+/* The share of stretches of which only a window that says little is known. */
+static double stale_share(const struct table_record *sums)
+{
+	return sums->window_stretches
+		       ? (double)sums->stale_stretches / (double)sums->window_stretches
+		       : 0;
+}
+
+/*
+ * Gaps while no other region was open moved what the time outside of all regions did. In others the
+ * bytes are shared out over time. Windows that say little are predicted from the rest.
+ */
+static struct windowed windowed_of(const struct table *table, const struct table_record *sums,
+	uint32_t socket, uint32_t metric)
+{
+	const struct table_socket *from = &sums->sockets[socket];
+	const double sum = (double)from->sums[metric].count, mixed = from->mixed[metric];
+	const double most = sum + (double)from->stale[metric];
+	const double windows = (double)from->alone_windows[metric];
+	const double stale = stale_share(sums);
+	double error = 0, gaps = 0, predicted;
+
+	if (sums->alone_gap_ns)
+		gaps = outside_usual(table, socket, metric,
+			(struct outside_time){
+				sums->alone_gap_ns, sums->alone_gaps, sums->alone_windows },
+			&error);
+	if (isnan(gaps)) /* as if the traffic were even, which it hardly is */
+		gaps = error = windows * (double)sums->alone_gap_ns / (double)sums->alone_window_ns;
+	gaps = fmin(gaps, windows);
+	predicted = (sum - gaps - mixed) * stale;
+	return (struct windowed){
+		.count = fmin(sum - gaps - mixed + predicted, most),
+		.error = hypot(error * (1 + stale), predicted / 2) + mixed / 2,
+	};
+}
+
+/* A row of a state may have moved anything between nothing and all of a window. */
+static struct windowed windowed_row(const struct table_socket *from, uint32_t metric)
+{
+	const double sum = (double)from->sums[metric].count, count = sum - from->mixed[metric];
+	const double low = sum - (double)from->alone_windows[metric];
+
+	return (struct windowed){ .count = count, .error = fmax(count - low, sum - count) / 2 };
+}
+
+static int fill_value(
+	const struct overlap *overlap, uint32_t socket, uint32_t metric, struct record_value *value)
+{
+	const struct table *table = overlap->table;
+	const struct table_record *sums = overlap->sums;
+	const struct table_count *sum = &sums->sockets[socket].sums[metric];
+	char why[UNCORE_TEXT_MAX];
+
+	value->count = sum->count;
+	value->quality = sum->quality;
+	if (!sums->sockets[socket].n_readings) /* a row that was never open */
+		value->quality |= sums->sockets[socket].last.values[metric].quality & UNCORE_ABSENT;
+	if (sums->n_windows) {
+		const struct windowed windowed =
+			overlap->region->is_row ? windowed_row(&sums->sockets[socket], metric)
+						: windowed_of(table, sums, socket, metric);
+
+		value->count = (uint64_t)(windowed.count + 0.5);
+		value->sampling = windowed.error;
+	}
+	if (!(value->quality & UNCORE_ABSENT))
+		return 0;
+	value->sampling = 0;
+	table_read_text(why, table->header.whys[metric], sizeof why);
+	value->why = strdup(*why ? why : "uncored did not say why");
+	return value->why ? 0 : -ENOMEM;
+}
+
+static int64_t package_of(const struct table_header *header, uint32_t socket)
+{
+	if (socket >= LOAD(header->n_packages) || socket >= PAGE_SOCKETS_MAX)
+		return -1;
+	return LOAD(header->packages[socket]);
+}
+
+static int fill_socket(const struct record *record, const struct overlap *overlap, uint32_t i,
+	struct record_socket *socket)
+{
+	const struct table *table = overlap->table;
+	const uint64_t quantum = LOAD(table->header.quantum);
+	const struct table_socket *from = &overlap->sums->sockets[i];
+	int r = 0;
+
+	socket->socket = i;
+	socket->package = package_of(&table->header, i);
+	socket->window_ns = from->window_ns;
+	socket->skew_ns = from->skew_ns;
+	socket->quantum_bytes = quantum > 1 ? quantum * from->n_readings : 0;
+	for (uint32_t m = 0; m < record->n_metrics && r == 0; m++) {
+		struct record_value *value = &socket->values[m];
+
+		r = fill_value(overlap, i, m, value);
+		if (!overlap->region->is_row && derived_is_memory(record, m) &&
+			!(value->quality & UNCORE_ABSENT))
+			overlap_bracket(overlap, socket, m, value);
+	}
+	return r;
+}
+
+/* A row of a state that was never open moved nothing. */
+static bool has_readings(const struct table_record *sums, bool is_row)
+{
+	if (is_row && sums->n_sockets && !sums->was_open && !sums->lost_ns)
+		return true;
+	for (uint32_t i = 0; i < sums->n_sockets; i++)
+		if (sums->sockets[i].n_readings)
+			return true;
+	return false;
+}
+
+/* Sums without any reading are not figures. */
+static int fill_sums(const struct table *table, const struct record *record,
+	const struct table_record *sums, struct record_region *region)
+{
+	const struct overlap overlap = { table, sums, region };
+	const uint64_t in_windows = sums->window_stretches + sums->stale_stretches;
+	const uint32_t wanted = table_sockets(table);
+	int r = 0;
+
+	region->lost_ns = sums->lost_ns;
+	region->n_stretches = sums->n_stretches;
+	region->n_windows = sums->n_windows;
+	region->windows_ns = sums->windows_ns;
+	region->n_measured = in_windows < sums->n_stretches ? sums->n_stretches - in_windows : 0;
+	if (!has_readings(sums, region->is_row))
+		return 0;
+	region->sockets = calloc(sums->n_sockets, sizeof *region->sockets);
+	if (!region->sockets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sums->n_sockets && r == 0; i++) {
+		const struct table_socket *socket = &sums->sockets[i];
+		const uint64_t shared_ns = socket->window_ns > socket->alone_ns
+						   ? socket->window_ns - socket->alone_ns
+						   : 0;
+
+		if (!(wanted >> i & 1))
+			continue;
+		if (shared_ns > region->shared_ns && !region->is_row)
+			region->shared_ns = shared_ns;
+		r = fill_socket(record, &overlap, i, &region->sockets[region->n_sockets++]);
+	}
+	return r;
+}
+
+/* A row of a state says what it is, unless the program gave it a title. */
+static int fill_title(
+	const struct table *table, unsigned index, int row, struct record_region *region)
+{
+	const char *name = region->name;
+	const size_t end = strlen(state_rows[row].end), n = strlen(name);
+	char title[TABLE_TITLE_BYTES];
+
+	table_read_title(table, index, title);
+	if (!*title && region->is_row)
+		snprintf(title, sizeof title, "while %s of the node had the state %.*s",
+			state_rows[row].ranks, (int)(n > end ? n - end : n), name);
+	if (*title && !(region->title = strdup(title)))
+		return -ENOMEM;
+	return 0;
+}
+
+static int fill_region(const struct table *table, unsigned index, struct record *record,
+	struct table_record *scratch)
+{
+	struct record_region *region = &record->regions[index];
+	int row, r;
+
+	TABLE_READ_TEXT(region->name, table->regions[index].name);
+	for (unsigned i = 0; i < TABLE_UNITS; i++)
+		TABLE_READ_TEXT(region->work[i].unit, table->regions[index].units[i]);
+	region->is_row = state_of(table, index, &row);
+	r = fill_title(table, index, row, region);
+	if (r < 0)
+		return r;
+	if (row)
+		region->n_ranks = record->n_members;
+	else
+		r = snapshot_cells(table, index, record, region);
+	if (r == 0 && !region->is_row)
+		r = snapshot_misses(table, index, region);
+	if (r < 0 || !step_copy_record(table, index, scratch))
+		return r;
+	return fill_sums(table, record, scratch, region);
+}
+
+static int fill_regions(const struct table *table, struct record *record)
+{
+	const unsigned n = table_count_regions(table);
+	_cleanup_free_ struct table_record *scratch = calloc(1, sizeof *scratch);
+	int r = 0;
+
+	record->regions = calloc(n ? n : 1, sizeof *record->regions);
+	if (!record->regions || !scratch)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n && r == 0; i++) {
+		record->n_regions++;
+		r = fill_region(table, i, record, scratch);
+	}
+	return r;
+}
+
+/* --- all --- */
+
+static void fill_machine(const struct table_header *header, struct record *record)
+{
+	uint32_t n = LOAD(header->n_metrics);
+
+	if (!__atomic_load_n(&header->is_described, __ATOMIC_ACQUIRE))
+		return;
+	TABLE_READ_TEXT(record->platform, header->platform);
+	table_copy(record->generation, header->generation, sizeof record->generation);
+	record->n_metrics = n < UNCORE_METRICS_MAX ? n : UNCORE_METRICS_MAX;
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		TABLE_READ_TEXT(record->metrics[i], header->names[i]);
+		TABLE_READ_TEXT(record->units[i], header->units[i]);
+	}
+}
+
+static void fill_team(const struct table_header *header, struct record *record)
+{
+	const uint64_t ended_ns = LOAD(header->ended_ns);
+	char failure[TABLE_FAILURE_BYTES];
+
+	TABLE_READ_TEXT(record->team, header->name);
+	TABLE_READ_TEXT(record->host, header->host);
+	TABLE_READ_TEXT(record->job, header->job);
+	TABLE_READ_TEXT(record->label, header->label);
+	TABLE_READ_TEXT(record->command, header->command);
+	TABLE_READ_TEXT(failure, header->failure);
+	record->failure = *failure ? strdup(failure) : NULL;
+	strcpy(record->version, UNCORE_VERSION);
+	record->run = LOAD(header->run);
+	record->n_expected = LOAD(header->n_expected);
+	record->begun_ns = (int64_t)LOAD(header->begun_ns);
+	record->ended_ns = (int64_t)(ended_ns ? ended_ns : clock_wall_ns());
+}
+
+static void warn_of_sockets(const struct table *table, struct record *record)
+{
+	const uint32_t n = LOAD(table->header.n_sockets), wanted = table_sockets(table);
+	bool follows = false;
+
+	for (uint32_t i = 0; i < n && i < PAGE_SOCKETS_MAX; i++)
+		if (!(wanted >> i & 1)) {
+			record_warn(record,
+				follows ? "and %" PRIu32 : "Not measured: socket %" PRIu32, i);
+			follows = true;
+		}
+	if (follows)
+		record_warn(record,
+			"(UNCORE_SOCKETS=own). What the ranks moved in memory there is missing.");
+}
+
+static void warn_of_names(const struct table *table, struct record *record)
+{
+	char name[TABLE_NAME_BYTES];
+
+	if (!LOAD(table->regions[TABLE_OTHERS].hash))
+		return;
+	record_warn(record,
+		"A team has at most %d regions. Counted together as (other names):", TABLE_OTHERS);
+	for (unsigned i = 0; i < TABLE_OTHERS_LISTED; i++) {
+		TABLE_READ_TEXT(name, table->others[i]);
+		if (*name)
+			record_warn(record, "%s,", name);
+	}
+	record_warn(record, "and perhaps more.");
+}
+
+static void warn_of_wishes(const struct table *table, struct record *record)
+{
+	const uint64_t wish = LOAD(table->header.wish), other = LOAD(table->header.other_wish);
+
+	if (other)
+		record_warn(record,
+			"A rank wished UNCORE_OVERHEAD=%g and UNCORE_EVERY=%" PRIu32
+			", but the first rank decides: %g and %" PRIu32 ".",
+			wish_overhead(other) / 100., wish_every(other), wish_overhead(wish) / 100.,
+			wish_every(wish));
+}
+
+int snapshot(const struct table *table, struct record *ret)
+{
+	int r = snapshot_members(table, ret);
+
+	if (r < 0)
+		return r;
+	fill_machine(&table->header, ret);
+	fill_team(&table->header, ret);
+	fill_cost(table, &ret->cost);
+	killed_warn(table, ret);
+	warn_of_sockets(table, ret);
+	warn_of_wishes(table, ret);
+	warn_of_names(table, ret);
+	r = fill_regions(table, ret);
+	return r < 0 ? r : overlap_estimate(table, ret);
+}
+
+void snapshot_warn_of_others(const struct team_table *kept, struct record *record)
+{
+	if (kept->n_others == 1)
+		record_warn(record, "Another team of this user, %s, counted the same bytes.",
+			kept->other);
+	else if (kept->n_others)
+		record_warn(record,
+			"%" PRIu32 " other teams of this user, the first of them %s, counted the "
+			"same bytes.",
+			kept->n_others, kept->other);
+}

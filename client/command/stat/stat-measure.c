@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/stat/stat-measure.h"
+
+#include <errno.h>
+
+#include "client/command/stat/stat-print.h"
+#include "client/command/stat/stat-reading.h"
+#include "client/command/stat/stat-trace.h"
+#include "common/clock.h"
+
+void stat_begin(struct stat_run *run)
+{
+	if (!run->started_ns) {
+		run->started_ns = readout_end_ns(&run->before);
+		clock_gettime(CLOCK_REALTIME, &run->begun);
+	}
+	run->since = &run->before;
+	stat_trace_begin(run);
+}
+
+uint64_t stat_tick(struct stat_run *run, uint64_t tick_ns)
+{
+	if (stat_read(run, &run->now) == 0)
+		stat_print_interval(run);
+	/* After an interval that took too long, a whole one follows, and not a burst. */
+	return clock_next_tick_ns(tick_ns, run->options.step_ns);
+}
+
+void stat_take_result(struct stat_run *run, uint64_t wall_ns)
+{
+	int r;
+
+	if (stat_read(run, &run->now) < 0) {
+		run->failed = true;
+		return;
+	}
+	r = total_add_interval(&run->total, &run->before, &run->now);
+	if (r < 0) {
+		stat_complain(run, r == -ENOMEM ? "out of memory." : uncore_error_text());
+		run->failed = true;
+		return;
+	}
+	total_add_wall(&run->total, wall_ns);
+	if (run->options.step_ns)
+		stat_print_interval(run);
+	stat_trace_end(run);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each socket, part, and all sockets together have a track, and in it a counter for each metric. A
+ * counter of Perfetto keeps its value until the next one, so the time in which there is no figure
+ * is a slice beside it that says why.
+ */
+#include "client/command/stat/stat-trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/command/frame/perfetto.h"
+#include "client/command/stat/stat-course.h"
+#include "client/report/format.h"
+#include "common/clock.h"
+#include "common/macro.h"
+#include "common/text.h"
+
+enum { NAME_MAX_BYTES = 400 };
+
+/* Numbers of tracks. */
+enum { COMMAND_TRACK = 1, ROW_TRACKS = 2, COUNTER_TRACKS = 1 << 16 };
+
+int stat_trace_open(struct stat_run *run)
+{
+	const char *path = run->options.trace_path;
+
+	if (!path)
+		return 0;
+	run->trace.out = fopen(path, "we");
+	run->trace.ahead_ns = clock_of(CLOCK_BOOTTIME) - clock_now_ns();
+	if (run->trace.out)
+		return 0;
+	snprintf(run->failure, sizeof run->failure, "cannot write to %.512s: %s.", path,
+		strerror(errno));
+	fprintf(stderr, "uncore stat: %s\n", run->failure);
+	return -1;
+}
+
+void stat_trace_done(struct stat_run *run)
+{
+	FILE *out = take_ptr(run->trace.out);
+
+	free(take_ptr(run->trace.is_described));
+	if (!out)
+		return;
+	run->unwritten |= ferror(out) != 0;
+	if (fclose(out) == 0)
+		return;
+	run->unwritten = true;
+	fprintf(stderr, "uncore stat: cannot write all of %s: %s.\n", run->options.trace_path,
+		strerror(errno));
+}
+
+/* --- tracks --- */
+
+/* The caveat of the platform stands in the name of the trace's first track. */
+static void describe_command(const struct stat_run *run)
+{
+	const char *warning = format_warning(run->reader.machine.platform);
+	char name[NAME_MAX_BYTES] = "";
+
+	for (char **word = run->options.command; *word; word++)
+		text_append(name, sizeof name, "%s%s", *name ? " " : "", *word);
+	text_append(name, sizeof name, "%s%s", *name ? ". " : "",
+		warning ? warning : "Everything that each socket did is counted.");
+	text_make_plain(name);
+	perfetto_track(run->trace.out, COMMAND_TRACK, 0, name);
+}
+
+static int describe_rows(struct stat_run *run, const struct total *interval)
+{
+	const uint32_t n_rows = total_n_rows(interval);
+	struct format_socket shown;
+	char name[STAT_COURSE_NAME_MAX];
+
+	run->trace.is_described = calloc((size_t)n_rows * FORMAT_VALUES_MAX, sizeof(bool));
+	if (!run->trace.is_described)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < n_rows; row++) {
+		total_show(interval, run->reader.handle, row, &shown);
+		stat_course_name(&shown, name);
+		perfetto_track(run->trace.out, ROW_TRACKS + row, 0, name);
+	}
+	return 0;
+}
+
+static uint64_t counter_track(uint32_t row, uint32_t i)
+{
+	return COUNTER_TRACKS + (uint64_t)row * FORMAT_VALUES_MAX + i;
+}
+
+static void describe_counter(
+	const struct stat_run *run, uint32_t row, uint32_t i, const struct format_value *value)
+{
+	char unit[FORMAT_COUNT_MAX], words[FORMAT_QUALITY_MAX], name[NAME_MAX_BYTES];
+
+	snprintf(unit, sizeof unit, "%.20s/ns", value->unit);
+	uncore_quality_words(value->quality, words, sizeof words);
+	snprintf(name, sizeof name, "%s%s%s", value->name, *words ? " " : "", words);
+	perfetto_counter_track(run->trace.out, counter_track(row, i), ROW_TRACKS + row, name,
+		strcmp(value->unit, "bytes") == 0 ? "GB/s" : unit);
+}
+
+/* --- events --- */
+
+void stat_trace_begin(struct stat_run *run)
+{
+	if (!run->trace.out)
+		return;
+	if (!run->trace.n_runs++)
+		describe_command(run);
+	perfetto_begin(run->trace.out, run->trace.ahead_ns + readout_end_ns(run->since),
+		COMMAND_TRACK, *run->options.command ? *run->options.command : "measured");
+}
+
+void stat_trace_end(struct stat_run *run)
+{
+	if (run->trace.out)
+		perfetto_end(run->trace.out, run->trace.ahead_ns + readout_end_ns(run->since),
+			COMMAND_TRACK);
+}
+
+static void note_absence(const struct stat_run *run, uint32_t row, const struct format_value *value,
+	struct course_point time)
+{
+	char text[NAME_MAX_BYTES];
+
+	snprintf(text, sizeof text, "%s: %s", value->name, value->why);
+	text_make_plain(text);
+	perfetto_begin(run->trace.out, run->trace.ahead_ns + time.begin_ns, ROW_TRACKS + row, text);
+	perfetto_end(run->trace.out, run->trace.ahead_ns + time.end_ns, ROW_TRACKS + row);
+}
+
+/* By the times that are shown, so that rates times times are the count; they differ from the window
+ * of the count by a part of a sweep. */
+static double rate_of(const struct format_value *value, struct course_point time)
+{
+	return format_rate(value->count, time.end_ns - time.begin_ns);
+}
+
+static void note_value(struct stat_run *run, uint32_t row, uint32_t i,
+	const struct format_value *value, struct course_point time)
+{
+	bool *is_described = &run->trace.is_described[(size_t)row * FORMAT_VALUES_MAX + i];
+
+	if (value->quality & UNCORE_ABSENT) {
+		if (*is_described)
+			note_absence(run, row, value, time);
+		return;
+	}
+	if (!*is_described)
+		describe_counter(run, row, i, value);
+	*is_described = true;
+	perfetto_count(run->trace.out, run->trace.ahead_ns + time.begin_ns, counter_track(row, i),
+		rate_of(value, time));
+}
+
+void stat_trace_note(struct stat_run *run, const struct total *interval, struct course_point time)
+{
+	struct format_socket shown;
+
+	if (!run->trace.out || (!run->trace.is_described && describe_rows(run, interval) < 0))
+		return;
+	for (uint32_t row = 0; row < total_n_rows(interval); row++) {
+		total_show(interval, run->reader.handle, row, &shown);
+		for (uint32_t i = 0; i < shown.n_values; i++)
+			if (!format_is_check(shown.values[i].name))
+				note_value(run, row, i, &shown.values[i], time);
+	}
+}

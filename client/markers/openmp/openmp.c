@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OpenMP's parallel regions as regions. The runtime tells a tool of each (OMPT). It loads this one
+ * by OMP_TOOL_LIBRARIES, unless the program has a tool of its own.
+ *
+ * A region is named after the place in the code, as MODULE+0xOFFSET. Its title has the path of the
+ * module, and its build ID. So `uncore report` can find the line in the source, also much later,
+ * and sees whether the module is still the same.
+ *
+ * The thread that meets the construct is in the region, and not the threads that it starts. So a
+ * passage is one execution of the construct, and takes as long as that does.
+ */
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/libuncore/uncore.h"
+#include "client/markers/base/marker.h"
+#include "client/markers/openmp/ompt.h"
+#include "common/macro.h"
+#include "common/module.h"
+
+enum { PLACES = 4096, TITLE_BYTES = 2048 };
+
+/* A place in the code, and its name. */
+struct place {
+	const void *code; /* atomic; NULL: no place yet */
+	char name[MARKER_NAME_BYTES];
+};
+
+static struct place places[PLACES];
+static struct place other = { .name = "other parallel regions" };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held to add one */
+
+/* --- modules --- */
+
+/* Which module has @code, and its build ID. */
+struct search {
+	const void *code;
+	const char *path;
+	ElfW(Addr) base;
+	char id[MODULE_ID_MAX];
+};
+
+static int look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct search *search = argument;
+
+	(void)size;
+	if (!module_has_code(info, search->code))
+		return 0;
+	search->path = info->dlpi_name;
+	search->base = info->dlpi_addr;
+	module_build_id(info, search->id);
+	return 1;
+}
+
+/* --- places --- */
+
+/* The program itself has no name. */
+static void find_path(const struct search *search, char ret_path[PATH_MAX])
+{
+	ssize_t n;
+
+	snprintf(ret_path, PATH_MAX, "%s", search->path);
+	n = *ret_path ? 0 : readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+	if (n > 0)
+		ret_path[n] = '\0';
+}
+
+static void name_in(const struct search *search, struct place *place)
+{
+	const unsigned long offset = (ElfW(Addr))search->code - search->base;
+	char path[PATH_MAX], text[PATH_MAX + 32], title[TITLE_BYTES];
+	const char *slash;
+
+	find_path(search, path);
+	slash = strrchr(path, '/');
+	snprintf(text, sizeof text, "%s+%#lx", slash ? slash + 1 : path, offset);
+	marker_name(text, place->name);
+	if (*search->id && (size_t)snprintf(title, sizeof title, "%s+%#lx build-id %s", path,
+				   offset, search->id) < sizeof title)
+		uncore_region_title(place->name, title);
+}
+
+static void name_place(const void *code, struct place *place)
+{
+	struct search search = { .code = code };
+
+	if (dl_iterate_phdr(look_into_module, &search))
+		name_in(&search, place);
+	else
+		snprintf(place->name, sizeof place->name, "%p", code);
+}
+
+/* The place of @code, or the free one for it. NULL: there is no room. */
+static struct place *find(const void *code)
+{
+	const size_t hash = (size_t)code * 0x9e3779b97f4a7c15UL >> 40;
+
+	for (size_t i = 0; i < PLACES; i++) {
+		struct place *place = &places[(hash + i) % PLACES];
+		const void *known = __atomic_load_n(&place->code, __ATOMIC_ACQUIRE);
+
+		if (!known || known == code)
+			return place;
+	}
+	return NULL;
+}
+
+static const struct place *place_of(const void *code)
+{
+	struct place *place = code ? find(code) : NULL;
+
+	if (!place)
+		return &other;
+	if (__atomic_load_n(&place->code, __ATOMIC_ACQUIRE) == code)
+		return place;
+	pthread_mutex_lock(&lock);
+	place = find(code);
+	if (place && place->code != code) {
+		name_place(code, place);
+		__atomic_store_n(&place->code, code, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+	return place ? place : &other;
+}
+
+/* --- the tool --- */
+
+static void begin(OMPT_PARALLEL_BEGIN_PARAMETERS)
+{
+	const struct place *place = place_of(code);
+
+	(void)task, (void)frame, (void)n_threads, (void)flags;
+	parallel->pointer = (void *)place;
+	uncore_region_begin(place->name);
+}
+
+static void end(union ompt_data *parallel, union ompt_data *task, int flags, const void *code)
+{
+	const struct place *place = parallel->pointer;
+
+	(void)task, (void)flags, (void)code;
+	if (place)
+		uncore_region_end(place->name);
+}
+
+static int initialize(ompt_lookup *lookup, int first_device, union ompt_data *data)
+{
+	ompt_set_callback *set = (ompt_set_callback *)lookup("ompt_set_callback");
+	ompt_parallel_begin *const begins = begin;
+	ompt_parallel_end *const ends = end;
+
+	(void)first_device, (void)data;
+	if (!set)
+		return 0;
+	set(OMPT_PARALLEL_BEGIN, (ompt_function *)begins);
+	set(OMPT_PARALLEL_END, (ompt_function *)ends);
+	return 1;
+}
+
+static void finalize(union ompt_data *data)
+{
+	(void)data;
+}
+
+_public_ struct ompt_tool *ompt_start_tool(unsigned version, const char *runtime)
+{
+	static struct ompt_tool tool = { .initialize = initialize, .finalize = finalize };
+
+	(void)version, (void)runtime;
+	return marker_is_wanted("openmp") ? &tool : NULL;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A state of the members of a team, beside their regions, such as inside of MPI. A member takes
+ * part in it or not, and then is in it or not. The *class* of the team is whether nobody takes
+ * part, or none, some or all of those that do are in the state.
+ *
+ * One word counts both. So each change of class is made by exactly one member, which knows it at
+ * once. It writes the time of the change, and takes a reading if the budget allows (window.h).
+ * Between two readings without another change all bytes belong to one class. Between others they
+ * are shared out over its time, and may have been anything between none and all.
+ *
+ * Four regions are the *rows* of the report, each open in some of the classes. What a row moved is
+ * in its record (stretch.h); its word is always idle, so every reading adds to it. Passages are
+ * counted in the cells of the first row.
+ */
+#pragma once
+
+#include "client/region/table.h"
+
+enum state_class { STATE_NOBODY, STATE_NONE, STATE_SOME, STATE_ALL };
+
+enum { STATE_ROWS = 4 };
+
+/* The end of the name of a row, the classes in which it is open, and which ranks are in the state.
+ */
+static const struct state_row {
+	const char *end;
+	unsigned classes;
+	const char *ranks;
+} state_rows[STATE_ROWS] = {
+	{ "/any", 1 << STATE_SOME | 1 << STATE_ALL, "any rank" },
+	{ "/none", 1 << STATE_NONE, "no rank" },
+	{ "/some", 1 << STATE_SOME, "some ranks and not all" },
+	{ "/all", 1 << STATE_ALL, "all ranks" },
+};
+
+/* What the members share; atomic. A change of class writes two lines of the cache. */
+struct state {
+	uint64_t first; /* number of the region that is the first row, + 1; 0: no state yet */
+	uint64_t part;  /* ... the second row, + 1: in its cells .inside says who takes part */
+	uint64_t word;
+	uint64_t since_ns;    /* the class is as it is */
+	uint64_t class_ns[3]; /* STATE_NONE to STATE_ALL, until then */
+	uint64_t n_unread;    /* changes of class that took no reading */
+	uint64_t n_opened[STATE_ROWS];
+};
+
+static_assert(sizeof(struct state) <= sizeof((struct table *)NULL)->states[0], "struct state");
+
+/* The parts of the word: changes so far, members that take part, and those that are in it. */
+#define STATE_CHANGE (UINT64_C(1) << 32)
+#define STATE_PART   (UINT64_C(1) << 16)
+#define STATE_IN     UINT64_C(1)
+
+/* A change by this member. */
+struct state_turn {
+	struct state *state;
+	unsigned first, part; /* numbers of the rows */
+	int before, now;      /* UNCORE_STATE_* */
+	uint64_t now_ns;
+	uint64_t word; /* after it */
+};
+
+static inline enum state_class state_class(uint64_t word)
+{
+	const unsigned n_in = word & (STATE_PART - 1), n_part = word >> 16 & (STATE_PART - 1);
+
+	if (!n_part)
+		return STATE_NOBODY;
+	if (!n_in)
+		return STATE_NONE;
+	return n_in < n_part ? STATE_SOME : STATE_ALL;
+}
+
+static inline struct state *state_at(const struct table *table, unsigned number)
+{
+	return (struct state *)table->states[number];
+}
+
+/* What a region that is row @i of a state has in .row. */
+static inline uint64_t state_row_of(unsigned number, int i)
+{
+	return (uint64_t)i << 16 | (number + 1);
+}
+
+/* The state that the region is a row of, and which; NULL: of none. */
+static inline struct state *state_of(const struct table *table, unsigned region, int *ret_row)
+{
+	const uint64_t row = __atomic_load_n(&table->regions[region].row, __ATOMIC_RELAXED);
+	const uint64_t number = (row & 0xffff) - 1;
+
+	*ret_row = row >> 16 & (STATE_ROWS - 1);
+	return number < TABLE_STATES ? state_at(table, (unsigned)number) : NULL;
+}
+
+static inline bool state_has(const struct table *table, unsigned region)
+{
+	int row;
+
+	return state_of(table, region, &row);
+}
+
+static inline uint64_t state_word(const struct state *state)
+{
+	return __atomic_load_n(&state->word, __ATOMIC_SEQ_CST);
+}
+
+static inline bool state_row_is_open(int row, uint64_t word)
+{
+	return state_rows[row].classes >> state_class(word) & 1;
+}
+
+/* How long the row was open until now, if the word is @word. */
+static inline uint64_t state_time_ns(
+	const struct state *state, int row, uint64_t word, uint64_t now_ns)
+{
+	uint64_t time_ns = 0;
+
+	if (state_row_is_open(row, word))
+		time_ns = now_ns - __atomic_load_n(&state->since_ns, __ATOMIC_RELAXED);
+	for (int class = STATE_NONE; class <= STATE_ALL; class ++)
+		if (state_rows[row].classes >> class & 1)
+			time_ns += __atomic_load_n(&state->class_ns[class - 1], __ATOMIC_RELAXED);
+	return time_ns;
+}
+
+/* Changes of class that took no reading, of all states. */
+static inline uint64_t state_count_unread(const struct table *table)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TABLE_STATES; i++)
+		n += __atomic_load_n(&state_at(table, i)->n_unread, __ATOMIC_SEQ_CST);
+	return n;
+}
+
+static inline void state_note_unread(struct state *state)
+{
+	__atomic_fetch_add(&state->n_unread, 1, __ATOMIC_SEQ_CST);
+}

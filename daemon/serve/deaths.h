@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The last reading of a team whose processes were all killed. Nobody is left to take it, so uncored
+ * does. What the team moved between its own last reading and its end would be lost otherwise.
+ *
+ * Each member has a connection. When one ends, uncored asks the kernel which tables of this uid no
+ * process holds a lock on any more. The kernel releases a process's locks before it ends the
+ * process's connections. So no message and no process id is believed. A member that is stopped, or
+ * in another pid namespace, holds its lock; one that executes another program is not a member any
+ * more. If a forked child keeps the connection open, or after a restart of uncored, the end is
+ * noticed when uncored looks at all tables, once a minute.
+ *
+ * A table that was reported is owed nothing, and any other one reading. It is one claim of the
+ * user, which waits for budget and intervals like a client's (doorbells_keep()). No thread waits
+ * for it. The reading does not outlive this process.
+ */
+#pragma once
+
+#include "daemon/serve/peer.h"
+
+/* Looks for tables of @peer's uid that have ended. Does nothing if the policy refuses @peer. */
+void deaths_look(const struct peer *peer);
+
+/* Looks at all tables. Does nothing if rules keep anybody from reading: then a client has to be
+ * there that they admit. */
+void deaths_look_at_all(struct server *server);
+
+/* Answers WIRE_LAST for @team; NULL: there is no such table. Negative errno: the peer must go. */
+int deaths_answer(struct peer *peer, const struct team *team);

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What reports of many nodes take of memory: the peak of the command, whatever the machine does meanwhile."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import tap
+
+UNCORE = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"], "client/uncore")
+NODES = 3000
+MOST_KB = 6.4 * NODES  # 64 MB for 10,000
+ABSENT = {"absent": "This machine has no such memory, as most machines."}
+COUNT = {"bytes": 10**9, "quality": ["estimated"]}
+METRICS = {"dram.read": COUNT, "dram.write": COUNT, "hbm.read": ABSENT, "hbm.write": ABSENT, "itom": COUNT}
+
+
+def sockets(**more):
+    return [{"socket": i, "package": i, "window_ns": 10**9, "skew_ns": 10**5, "metrics": METRICS, **more} for i in range(2)]
+
+
+def of_regions(host):
+    return {"schema": 1, "version": "0", "platform": "icelake-sp", "generation": "0" * 32, "host": host, "team": "1.0",
+            "run": 1, "job": "1", "command": "x", "begun_s": 1795408200, "ended_s": 1795408260, "expected": 1,
+            "metrics": dict.fromkeys(METRICS, "bytes"), "members": [{"rank": 0, "pid": 1, "cpus": "0", "died": False}],
+            "regions": [{"name": "solve", "count": 1, "failed": 0, "open": 0, "died": 0, "ranks": 1, "time_ns": 10**9,
+                         "lost_ns": 0, "shared_ns": 0, "work": {}, "sockets": sockets(quantum_bytes=0)}]}
+
+
+def of_job(host):
+    return {"record": 1, "job": "1", "run": None, "uid": 0, "host": host, "begin": "2026-11-21T22:00:00.000Z",
+            "end": "2026-11-21T22:01:00.000Z", "seconds": 60.0, "exit": "0:0", "platform": "icelake-sp",
+            "generation": "0" * 32, "complete": True, "quantum": 1, "sockets": sockets(used=True, others=0)}
+
+
+def peak(make, *words):
+    """In kB. Each node has a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        before, after = json.dumps(make("HOST")).split("HOST")
+        for i in range(NODES):
+            pathlib.Path(folder, f"1@n{i:05}.json").write_text(f"{before}n{i:05}{after}", encoding="utf-8")
+        with subprocess.Popen([UNCORE, *words, folder], stdout=subprocess.PIPE) as child:
+            text = child.stdout.read().decode()
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = status
+        tap.equal(status, 0, "status")
+        tap.check(f"{NODES} node" in text or f"{NODES} hosts" in text, text)
+        return usage.ru_maxrss
+
+
+def regions():
+    """uncore report of many nodes has at most 6.4 kB for each"""
+    most = peak(of_regions, "report")
+    tap.check(most <= MOST_KB, f"{most} kB")
+
+
+def jobs():
+    """uncore job report of many nodes has at most 6.4 kB for each"""
+    most = peak(of_job, "job", "report", "1")
+    tap.check(most <= MOST_KB, f"{most} kB")
+
+
+tap.run_functions([(body.__doc__, body) for body in (regions, jobs)])
