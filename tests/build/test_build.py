@@ -92,8 +92,7 @@ class Suite:
 
     def static_library_lto(self):
         """So does a program the one that was built with link-time optimisation, with it and without"""
-        build = Build(self.folder / "lto", *CLIENT_ONLY, "-Ddefault_library=static", "-Db_lto=true", "-Dman=disabled",
-                      "-Doptimization=0")
+        build = Build(self.folder / "lto", *CLIENT_ONLY, "-Ddefault_library=static", "-Db_lto=true", "-Dman=disabled")
         library = build.folder / "client/libuncore.a"
         run("ninja", "-C", build.folder, "client/libuncore.a")
         for option in ("-flto", "-fno-lto"):
@@ -105,7 +104,7 @@ class Suite:
         header.parent.mkdir(parents=True)
         header.write_text("#error uncored needs no json-c\n", encoding="utf-8")
         build = Build(self.folder / "static", *CLIENT_ONLY, "-Ddefault_library=static", "-Dvalidate=enabled",
-                      "-Dman=disabled", "-Doptimization=0", f"-Dc_args=-I{header.parent.parent}").compile()
+                      "-Dman=disabled", f"-Dc_args=-I{header.parent.parent}").compile()
         must_run(build.folder / "client/uncore")
 
     def static_command(self):
@@ -117,8 +116,7 @@ class Suite:
 
     def daemon_only(self):
         """The daemon builds without the client"""
-        build = Build(self.folder / "daemon", "-Dclient=disabled", "-Dtests=disabled", "-Dman=disabled",
-                      "-Doptimization=0")
+        build = Build(self.folder / "daemon", "-Dclient=disabled", "-Dtests=disabled", "-Dman=disabled")
         files = build.compile().install()
         libraries = {name.split(".so")[0] for name in needed(build.folder / "daemon/uncored")}
         tap.check("libsystemd" in libraries, f"uncored needs {libraries}")
@@ -168,7 +166,7 @@ class Suite:
         tap.check(contents[0] == contents[1], "two tarballs of one commit differ")
         run("tar", "-xf", tarball, "-C", self.folder)
         source = self.folder / tarball.name.removesuffix(".tar.xz")
-        build = Build(self.folder / "from-tarball", *CLIENT_ONLY, "-Dman=enabled", "-Doptimization=0", source=source,
+        build = Build(self.folder / "from-tarball", *CLIENT_ONLY, "-Dman=enabled", source=source,
                       environment=self.alone)
         files = build.compile().install()
         pages = {path.stem for path in SOURCE.glob("man/*.scd")}

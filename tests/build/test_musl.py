@@ -14,7 +14,7 @@ class Suite:
 
     def __init__(self, folder):
         self.build = Build(folder / "musl", *CLIENT_ONLY, "-Ddefault_library=both", "-Dwerror=true",
-                           "-Doptimization=0", environment=builds.musl_environment(folder))
+                           environment=builds.musl_environment(folder))
 
     def library(self):
         """With musl the library builds, and needs nothing else"""

@@ -87,13 +87,14 @@ tests_prepare() {
 	done
 }
 
-# $1: a build folder
+# $1: a task. The unit tests alone need half of a build.
 tests_build() {
-	say "Building into $1/"
+	say "Building into ${1%%=*}/"
 	case $1 in
-	"$CROSS_FOLDER") cross_build ;;
-	"$FUZZ_COVERAGE_FOLDER") fuzz_build_coverage ;;
-	*) build_in "$1" ;;
+	"$CROSS_FOLDER"=*) cross_build ;;
+	"$FUZZ_COVERAGE_FOLDER"=*) fuzz_build_coverage ;;
+	*=unit) build_in "${1%%=*}" unit-tests ;;
+	*) build_in "${1%%=*}" ;;
 	esac
 }
 
@@ -102,7 +103,7 @@ tests_run_tasks() {
 	local environment options=() task
 
 	for task in "$@"; do
-		tests_build "${task%%=*}"
+		tests_build "$task"
 	done
 	mapfile -t environment < <(tests_environment)
 	is_root || ! sudo -n true 2>/dev/null || options=(--sudo)
