@@ -73,7 +73,7 @@ enum page_quality {
 	PAGE_PARTIAL = 1 << 1,      /* a box of the set could not be opened or read */
 	PAGE_FROZEN = 1 << 2,       /* the counter, or the clock of its box, stood still */
 	PAGE_RESET = 1 << 3,        /* the hardware count went back */
-	PAGE_UNCALIBRATED = 1 << 4, /* sources disagree on bytes per count */
+	PAGE_UNCALIBRATED = 1 << 4, /* sources disagree on what a count is worth, or is of */
 	PAGE_STANDIN = 1 << 5,      /* not memory traffic: the stand-in machine */
 	PAGE_ABSENT = 1 << 30,      /* there is no value; the text says why */
 };

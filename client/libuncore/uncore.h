@@ -64,7 +64,7 @@ extern "C" {
 #define UNCORE_PARTIAL      0x02u /* a counter box of the set could not be opened or read */
 #define UNCORE_FROZEN       0x04u /* the counter's own clock stood still */
 #define UNCORE_RESET        0x08u /* the hardware count went back; the lost amount is unknown */
-#define UNCORE_UNCALIBRATED 0x10u /* sources disagree on how many bytes one count is worth */
+#define UNCORE_UNCALIBRATED 0x10u /* sources disagree on what a count is worth, or is of */
 #define UNCORE_STANDIN      0x20u /* not memory traffic: a stand-in for testing */
 #define UNCORE_ABSENT       0x40000000u /* there is no value: uncore_why() says why */
 

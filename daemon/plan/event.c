@@ -2,6 +2,7 @@
 #include "daemon/plan/event.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +59,35 @@ static int encode_choice(const struct pmu *pmu, const struct event_choice *choic
 	return 0;
 }
 
+/* The alternative behind the alias choices->choice[@alias] that the platform file spells out, if
+ * @pmu has its fields. */
+static bool encode_spelled(const struct pmu *pmu, const struct event_choices *choices,
+	unsigned alias, struct event_code *ret)
+{
+	struct fault fault;
+
+	for (unsigned i = alias + 1; i < choices->n; i++)
+		if (choices->choice[i].kind == EVENT_RAW &&
+			encode_choice(pmu, &choices->choice[i], NULL, ret, &fault) == 0)
+			return true;
+	return false;
+}
+
+/* Takes the code that the platform file spells out, if the kernel's alias is another. */
+static void check_alias(const struct pmu *pmu, const struct event_choices *choices, unsigned alias,
+	struct event_code *code)
+{
+	struct event_code spelled;
+
+	if (choices->choice[alias].kind != EVENT_SYSFS ||
+		!encode_spelled(pmu, choices, alias, &spelled) || event_is_same(code, &spelled))
+		return;
+	text_append(spelled.disputed, sizeof spelled.disputed,
+		"this kernel's %s is %#" PRIx64 ", but %s is %#" PRIx64 ", which is counted",
+		code->via, code->config, spelled.via, spelled.config);
+	*code = spelled;
+}
+
 int event_encode(const struct pmu *pmu, const struct event_choices *choices,
 	const struct worth *worth, struct event_code *ret, char why[PAGE_TEXT_MAX])
 {
@@ -71,6 +101,7 @@ int event_encode(const struct pmu *pmu, const struct event_choices *choices,
 
 		r = encode_choice(pmu, choice, worth, ret, &fault);
 		if (r == 0) {
+			check_alias(pmu, choices, i, ret);
 			memcpy(ret->tried, reasons, sizeof reasons);
 			return 0;
 		}

@@ -183,9 +183,12 @@ static void print_why(
 			plan->platform->metrics[substituted_by - 1].name, socket->why[metric]);
 	else if (socket->why[metric][0])
 		fprintf(out, "  %s is %s: %s\n", name,
-			socket->quality[metric] & PAGE_ABSENT ? "absent" : "partial",
+			socket->quality[metric] & PAGE_ABSENT    ? "absent"
+			: socket->quality[metric] & PAGE_PARTIAL ? "partial"
+								 : "uncalibrated",
 			socket->why[metric]);
-	if (socket->quality[metric] & PAGE_UNCALIBRATED)
+	if (plan->platform->metrics[metric].uncalibrated &&
+		socket->quality[metric] & PAGE_UNCALIBRATED)
 		fprintf(out,
 			"  %s is uncalibrated: the sources disagree on what a count is worth\n",
 			name);

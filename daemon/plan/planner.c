@@ -103,18 +103,13 @@ static int match_metrics(struct planner *planner)
 
 /* --- boxes, events, channels --- */
 
-static bool same_code(const struct event_code *a, const struct event_code *b)
-{
-	return a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2;
-}
-
 /* The index of the event of @box with this code; .n_events: it has none. */
 static unsigned find_event(const struct plan_box *box, const struct event_code *code, bool is_clock)
 {
 	unsigned i = 0;
 
 	while (i < box->n_events &&
-		!(box->events[i].is_clock == is_clock && same_code(&box->events[i].code, code)))
+		!(box->events[i].is_clock == is_clock && event_is_same(&box->events[i].code, code)))
 		i++;
 	return i;
 }

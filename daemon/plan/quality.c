@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/text.h"
 #include "daemon/plan/match.h"
 
 /* The boxes of one term on one socket. */
@@ -103,6 +104,26 @@ static void take_found(struct plan_socket *socket, unsigned metric, const struct
 		*found = (struct plan_found){ count->has, count->has + count->lost };
 }
 
+/* The first dispute about an event of the metric, unless the site compared it with a known traffic.
+ */
+static const char *find_dispute(
+	const struct platform_metric *asked, const struct match_list lists[])
+{
+	for (unsigned t = 0; !asked->calibrated && t < asked->n_terms; t++)
+		for (unsigned i = 0; i < lists[t].n; i++)
+			if (lists[t].matches[i].usable && lists[t].matches[i].code.disputed[0])
+				return lists[t].matches[i].code.disputed;
+	return NULL;
+}
+
+static void note_dispute(struct plan_socket *socket, unsigned metric, const char *dispute)
+{
+	char *why = socket->why[metric];
+
+	socket->quality[metric] |= PAGE_UNCALIBRATED;
+	text_append(why, sizeof socket->why[metric], "%s%s", why[0] ? "; " : "", dispute);
+}
+
 void quality_judge(
 	struct plan_socket *socket, unsigned metric, const struct quality_evidence *evidence)
 {
@@ -110,6 +131,7 @@ void quality_judge(
 	const struct platform_metric *asked = &platform->metrics[metric];
 	uint32_t flags = (platform->standin ? PAGE_STANDIN : 0) |
 			 (asked->uncalibrated ? PAGE_UNCALIBRATED : 0);
+	const char *dispute;
 
 	if (!topology_has_cpu(evidence->topology, evidence->socket)) {
 		set_quality(socket, metric, PAGE_ABSENT, "no CPU of package %u is online",
@@ -138,6 +160,9 @@ void quality_judge(
 				count.has, count.has + count.lost, count.why);
 		}
 	}
+	dispute = find_dispute(asked, evidence->lists);
+	if (dispute)
+		note_dispute(socket, metric, dispute);
 }
 
 int quality_note_uneven(struct plan *plan, unsigned metric)

@@ -16,7 +16,8 @@ terms                PMU=CONFIG or PMU=CONFIG/CONFIG1/CONFIG2, added (+) or subt
 bytes, channel       of one count, or what else the unit is, maybe a fraction like 64/9; name of the memory channels
 via                  which kind of alternative is taken; "PMU=KIND" where one PMU differs, "KIND,KIND"
                      if its terms do
-quality              uncalibrated, partial, absent; check: counted by the check of the metric
+quality              uncalibrated, partial, absent; check: counted by the check of the metric; disputed: the
+                     kernel's alias is another code, so it is uncalibrated, too
 why                  the sentence of partial, absent and check; "..." at its end stands for anything
 source               where the row is known from
 
@@ -306,6 +307,8 @@ class Uncored:
             return None, result.stderr
         plan = json.loads(result.stdout)
         check(result.returncode == (0 if plan["serves"] else 3), f"status {result.returncode} with {plan['serves']}")
+        plan["uncalibrated"] = {(served["socket"], served["metric"]) for served in plan["serves"]
+                                if "uncalibrated" in served["quality"]}
         plan["partial"] = {socket["socket"]: {} for socket in plan["sockets"]}
         for served in plan["serves"]:
             check(0 < served["boxes"] <= served["expected"], f"boxes of {served}")
@@ -354,7 +357,9 @@ def compare_reasons(where, row, plan, socket, metric):
               f"{where}: is absent because \"{absent}\", not \"{row['why']}\"")
         return
     check(absent is None, f"{where}: is absent because \"{absent}\"")
-    if "partial" in row["quality"] or "check" in row["quality"]:
+    check(bool(set(row["quality"]) & {"uncalibrated", "disputed"}) == ((socket, metric) in plan["uncalibrated"]),
+          f"{where}: the plan's uncalibrated differs")
+    if set(row["quality"]) & {"partial", "check", "disputed"}:
         check(partial is not None, f"{where}: is whole")
         check(partial is None or says(row["why"], partial),
               f"{where}: is partial because \"{partial}\", not \"{row['why']}\"")

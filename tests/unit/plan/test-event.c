@@ -368,6 +368,43 @@ CASE("the first alternative that resolves is taken")
 	fixture_done(&fixture);
 }
 
+CASE("an alias is not counted where the platform file spells out another code, and the dispute is "
+     "told")
+{
+	static const struct {
+		const char *spelled;
+		const char *disputed;
+	} rows[] = {
+		{ "event=0x04,umask=0x0f", "" },
+		{ "umask=0x0f,event=4", "" },
+		{ "cmask=1", "" }, /* the PMU has no such field */
+		{ "event=0x04,umask=0x30", "this kernel's sysfs:read is 0xf04, but "
+					   "raw:event=0x04,umask=0x30 is 0x3004, "
+					   "which is counted" },
+		{ "event=0x04,umask=0x0f,edge",
+			"this kernel's sysfs:read is 0xf04, but raw:event=0x04,umask=0x0f,edge is "
+			"0x40f04, which is counted" },
+	};
+	struct fixture fixture;
+	struct event_code code;
+	char why[PAGE_TEXT_MAX];
+
+	fixture_init(&fixture, "uncore_imc_3");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct event_choices choices = one(EVENT_SYSFS, "read");
+
+		choices.n = 2;
+		choices.choice[1].kind = EVENT_RAW;
+		snprintf(choices.choice[1].text, sizeof choices.choice[1].text, "%s",
+			rows[i].spelled);
+		assert_int_equal(
+			event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), 0);
+		assert_string_equal(code.disputed, rows[i].disputed);
+		assert_int_equal(strncmp(code.via, "raw:", 4) == 0, rows[i].disputed[0] != 0);
+	}
+	fixture_done(&fixture);
+}
+
 CASE("the reasons of many alternatives are cut to fit")
 {
 	struct event_choices choices = { .n = PLATFORM_CHOICES_MAX };
