@@ -73,18 +73,20 @@ static bool encode_spelled(const struct pmu *pmu, const struct event_choices *ch
 	return false;
 }
 
-/* Takes the code that the platform file spells out, if the kernel's alias is another. */
+/* Takes the code that the platform file spells out, if the kernel's alias is another. @tried:
+ * PAGE_TEXT_MAX bytes, to which that is added. */
 static void check_alias(const struct pmu *pmu, const struct event_choices *choices, unsigned alias,
-	struct event_code *code)
+	struct event_code *code, char tried[])
 {
 	struct event_code spelled;
 
 	if (choices->choice[alias].kind != EVENT_SYSFS ||
 		!encode_spelled(pmu, choices, alias, &spelled) || event_is_same(code, &spelled))
 		return;
-	text_append(spelled.disputed, sizeof spelled.disputed,
-		"this kernel's %s is %#" PRIx64 ", but %s is %#" PRIx64 ", which is counted",
-		code->via, code->config, spelled.via, spelled.config);
+	text_append(tried, PAGE_TEXT_MAX,
+		"%sthis kernel's %s is %#" PRIx64 ", but %s is %#" PRIx64 ", which is counted",
+		alias ? "; " : "", code->via, code->config, spelled.via, spelled.config);
+	spelled.is_disputed = true;
 	*code = spelled;
 }
 
@@ -101,7 +103,7 @@ int event_encode(const struct pmu *pmu, const struct event_choices *choices,
 
 		r = encode_choice(pmu, choice, worth, ret, &fault);
 		if (r == 0) {
-			check_alias(pmu, choices, i, ret);
+			check_alias(pmu, choices, i, ret, reasons);
 			memcpy(ret->tried, reasons, sizeof reasons);
 			return 0;
 		}

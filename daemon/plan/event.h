@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/page.h"
@@ -15,8 +16,8 @@
 struct event_code {
 	uint64_t config, config1, config2;
 	char via[128]; /* the alternative taken, {n} filled in: "sysfs:PM_MBA3_CLK_CYC" */
-	char tried[PAGE_TEXT_MAX];    /* why the earlier alternatives do not resolve; "": none */
-	char disputed[PAGE_TEXT_MAX]; /* the kernel's alias and the file's code differ; "": no */
+	char tried[PAGE_TEXT_MAX]; /* why the earlier alternatives are not taken; "": none */
+	bool is_disputed;          /* ... because the kernel's alias is another code */
 };
 
 static inline bool event_is_same(const struct event_code *a, const struct event_code *b)
@@ -27,9 +28,10 @@ static inline bool event_is_same(const struct event_code *a, const struct event_
 /*
  * Encodes the first alternative that resolves on @pmu. For sysfs: the alias's .scale and .unit,
  * where present, must agree with @worth of a count (NULL: not checked, as for a clock). If a raw
- * alternative behind it resolves to another code, that one is taken, and .disputed says so: kernels
- * have had wrong aliases (cas_count_write of Ice Lake before 5.17, Linux 96fd2e89fba1). 0; -ENOENT:
- * no alternative resolves, -EDOM: the kernel states another scale, or a scale that is not a number;
+ * alternative behind it resolves to another code, that one is taken, and .is_disputed is set:
+ * kernels have had wrong aliases (cas_count_write of Ice Lake before 5.17, Linux 96fd2e89fba1). 0;
+ * -ENOENT: no alternative resolves, -EDOM: the kernel states another scale, or a scale that is not
+ * a number;
  * @why has the reason for each alternative that was tried (cut to fit).
  */
 int event_encode(const struct pmu *pmu, const struct event_choices *choices,

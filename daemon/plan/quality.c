@@ -111,8 +111,8 @@ static const char *find_dispute(
 {
 	for (unsigned t = 0; !asked->calibrated && t < asked->n_terms; t++)
 		for (unsigned i = 0; i < lists[t].n; i++)
-			if (lists[t].matches[i].usable && lists[t].matches[i].code.disputed[0])
-				return lists[t].matches[i].code.disputed;
+			if (lists[t].matches[i].usable && lists[t].matches[i].code.is_disputed)
+				return lists[t].matches[i].code.tried;
 	return NULL;
 }
 

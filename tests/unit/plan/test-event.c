@@ -399,7 +399,8 @@ CASE("an alias is not counted where the platform file spells out another code, a
 			rows[i].spelled);
 		assert_int_equal(
 			event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), 0);
-		assert_string_equal(code.disputed, rows[i].disputed);
+		assert_string_equal(code.tried, rows[i].disputed);
+		assert_int_equal(code.is_disputed, rows[i].disputed[0] != 0);
 		assert_int_equal(strncmp(code.via, "raw:", 4) == 0, rows[i].disputed[0] != 0);
 	}
 	fixture_done(&fixture);
