@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, and what is made before them.
 #
-# The gate is for each change: 10 minutes on two CPUs. The rest belongs to releases: it has what measures times, what a
+# The gate is for each change: 20 minutes on two CPUs. The rest belongs to releases: it has what measures times, what a
 # change rarely breaks, and what takes long. tests/dev/suites.py runs the suites.
 
 TESTS_GATE=(unit platforms system policy continuity ranks traffic docs fuzz-replay abi build man format units)
@@ -67,7 +67,7 @@ tests_guests_of() {
 	esac
 }
 
-# Installs all packages, so that nothing is installed while suites run. Suites are named.
+# Installs all packages, so that nothing is installed while suites run. The arguments are suites.
 tests_setup() {
 	local suite
 
