@@ -126,20 +126,27 @@ static inline bool poll_is_left_out(void)
 	return is_wanted && !has_all_polls && !depth && !poll_counts();
 }
 
-/* A call that goes on. */
-struct call {
-	const char *name; /* NULL: it is not counted */
-	bool is_last;     /* MPI has ended behind it */
+/* A function of MPI in one of its forms. There are a thousand of them, so what each needs is kept
+ * short. */
+struct form {
+	const char *symbol, *name;
+	bool is_last; /* MPI has ended behind it */
+	void *real;
 };
 
-static struct call enter(const char *name, bool is_last)
+/* A call that goes on. Its form is NULL: it is not counted. */
+struct call {
+	const struct form *form;
+};
+
+static struct call enter(const struct form *form)
 {
 	if (!is_wanted || depth++)
-		return (struct call){ .name = NULL };
+		return (struct call){ .form = NULL };
 	if (by_call)
-		uncore_region_begin(name);
+		uncore_region_begin(form->name);
 	uncore_state_set(STATE, UNCORE_STATE_ON);
-	return (struct call){ name, is_last };
+	return (struct call){ form };
 }
 
 /* Also if an exception of C++ goes through the call. */
@@ -147,54 +154,59 @@ static void leave(const struct call *call)
 {
 	if (is_wanted)
 		depth--;
-	if (!call->name)
+	if (!call->form)
 		return;
-	uncore_state_set(STATE, call->is_last ? UNCORE_STATE_LEFT : UNCORE_STATE_OFF);
+	uncore_state_set(STATE, call->form->is_last ? UNCORE_STATE_LEFT : UNCORE_STATE_OFF);
 	if (by_call)
-		uncore_region_end(call->name);
+		uncore_region_end(call->form->name);
 }
 
 /* Another library that counts calls may come before MPI's own. */
-static void *find(void **real, const char *symbol)
+static void *find(struct form *form)
 {
-	void *found = __atomic_load_n(real, __ATOMIC_RELAXED);
+	void *found = __atomic_load_n(&form->real, __ATOMIC_RELAXED);
 
 	if (found)
 		return found;
-	found = dlsym(RTLD_NEXT, symbol);
-	__atomic_store_n(real, found, __ATOMIC_RELAXED);
+	found = dlsym(RTLD_NEXT, form->symbol);
+	__atomic_store_n(&form->real, found, __ATOMIC_RELAXED);
 	return found;
 }
 
+static __attribute__((noinline)) long go_through(struct form *form, PARAMETERS)
+{
+	function *real = find(form);
+	_cleanup_(leave) struct call call = enter(form);
+
+	return real ? real(ARGUMENTS) : ERROR_OTHER;
+}
+
+static __attribute__((noinline)) long go_through_poll(struct form *form, POLL_PARAMETERS)
+{
+	poll_function *real = find(form);
+	_cleanup_(leave) struct call call = enter(form);
+
+	return real ? real(POLL_ARGUMENTS) : ERROR_OTHER;
+}
+
 #define WRAP(symbol, name, is_last)                                                                \
+	static struct form symbol##_form = { #symbol, name, is_last, NULL };                       \
 	_public_ long symbol(PARAMETERS);                                                          \
 	_public_ long symbol(PARAMETERS)                                                           \
 	{                                                                                          \
-		static void *kept;                                                                 \
-		function *real = find(&kept, #symbol);                                             \
-		_cleanup_(leave) struct call call = enter(name, is_last);                          \
-                                                                                                   \
-		return real ? real(ARGUMENTS) : ERROR_OTHER;                                       \
+		return go_through(&symbol##_form, ARGUMENTS);                                      \
 	}
 
 /* A poll that does not count is a jump to MPI's own. */
-#define WRAP_POLL_ONE(symbol, name, _)                                                             \
-	static void *symbol##_kept;                                                                \
-	static __attribute__((noinline)) long symbol##_counted(POLL_PARAMETERS)                    \
-	{                                                                                          \
-		poll_function *real = find(&symbol##_kept, #symbol);                               \
-		_cleanup_(leave) struct call call = enter(name, false);                            \
-                                                                                                   \
-		return real ? real(POLL_ARGUMENTS) : ERROR_OTHER;                                  \
-	}                                                                                          \
+#define WRAP_POLL_ONE(symbol, name, is_last)                                                       \
+	static struct form symbol##_form = { #symbol, name, is_last, NULL };                       \
 	_public_ long symbol(POLL_PARAMETERS);                                                     \
 	_public_ long symbol(POLL_PARAMETERS)                                                      \
 	{                                                                                          \
-		poll_function *real = NULL;                                                        \
+		poll_function *real = poll_is_left_out() ? find(&symbol##_form) : NULL;            \
                                                                                                    \
-		if (poll_is_left_out())                                                            \
-			real = find(&symbol##_kept, #symbol);                                      \
-		return real ? real(POLL_ARGUMENTS) : symbol##_counted(POLL_ARGUMENTS);             \
+		return real ? real(POLL_ARGUMENTS)                                                 \
+			    : go_through_poll(&symbol##_form, POLL_ARGUMENTS);                     \
 	}
 
 /* C, with large counts, mpif.h and "use mpi", and the two forms of mpi_f08. */
