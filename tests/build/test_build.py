@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What packagers and users build: the client alone, static, from a tarball, into any prefix."""
+import gzip
+import lzma
 import os
 import pathlib
 import re
@@ -159,10 +161,11 @@ class Suite:
         trusting = os.environ | {
             "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
         contents = []
-        for _ in range(2):
-            run("meson", "dist", "-C", self.client.folder, "--no-tests", "--allow-dirty", env=trusting)
-            [tarball] = (self.client.folder / "meson-dist").glob("*.tar.xz")
-            contents.append(tarball.read_bytes())
+        for kind, opened in (("gztar", gzip.open), ("xztar", lzma.open)):  # xz takes 10 s; gzip keeps the time
+            run("meson", "dist", "-C", self.client.folder, "--no-tests", "--allow-dirty", "--formats", kind, env=trusting)
+            [tarball] = (self.client.folder / "meson-dist").glob(f"*.tar.{kind[:2]}")
+            with opened(tarball) as file:
+                contents.append(file.read())
         tap.check(contents[0] == contents[1], "two tarballs of one commit differ")
         run("tar", "-xf", tarball, "-C", self.folder)
         source = self.folder / tarball.name.removesuffix(".tar.xz")

@@ -7,7 +7,7 @@
 build_options() {
 	case $1 in
 	build) echo -Dwerror=true ;;
-	build-asan) echo -Db_sanitize=address,undefined ;;
+	build-asan) echo -Db_sanitize=address,undefined -Doptimization=0 ;; # compiles in a third of the time
 	build-tsan) echo -Db_sanitize=thread ;;
 	build-bench) echo -Dbuildtype=release ;;
 	build-ppc64el) echo --cross-file build-ppc64el-system/cross.ini --prefix=/usr -Dpcp=disabled -Dwerror=true ;;

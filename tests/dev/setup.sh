@@ -16,14 +16,14 @@ SETUP_TO_PASS_GATE=(
 	abigail-tools # suite abi
 	binutils clang-format g++ git mandoc
 	musl-tools # suite ranks: another C library
+	libopenmpi-dev openmpi-bin # for suite docs
+	faketime pcp python3-pcp # for suites jobs-alone and pcp-agent
 	systemd util-linux valgrind linux-perf
 	fish zsh # for suite unit: what they complete
 	strace iproute2 procps jq
 )
 SETUP_TO_TEST=(
 	clang cppcheck libclang-rt-14-dev llvm
-	faketime
-	pcp python3-pcp
 	tmux # for suite terminal
 	prometheus prometheus-node-exporter # for suite monitor
 	qemu-system-x86 # for the guest of suite traffic
@@ -33,7 +33,6 @@ SETUP_TO_TEST=(
 	likwid libtbb-dev libtrilinos-kokkos-dev # for suites markers and markers-all: libraries whose marks programs carry, and examples
 	libmpich-dev mpich libomp-dev # for suite markers: a second MPI, and OpenMP's runtime with OMPT
 	libopen-trace-format2-dev otf2-tools # for suite markers: traces, as Score-P writes them
-	libopenmpi-dev openmpi-bin # for suite quiet: an MPI, whose launcher and faults are its own
 	slurmctld slurmd slurm-client munge # for suite jobs: a private Slurm
 	lintian rpm cpio mmdebstrap selint apparmor # for suite packages
 	chromium-headless-shell # for suite pages

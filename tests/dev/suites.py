@@ -3,7 +3,7 @@
 
 Usage: suites.py HACKING.md [--sudo] FOLDER=SUITE,SUITE...
 
-A folder's suites run together, as many tests at once as there are CPUs. A test that speaks TAP counts as its cases.
+A folder's suites run together, two tests at once for each CPU, because half of them wait. A test that speaks TAP counts as its cases.
 A failed test is run again when all others have ended, alone, twice. If it passes both times it counts as passed, and is
 named as UNSTEADY; more than three of them are a failure. A crash, a report of a sanitizer, a test that hangs and a case
 that leaves a descriptor open are failures at once.
@@ -21,8 +21,8 @@ import sys
 import xml.etree.ElementTree as xml
 
 # In these suites uncored opens perf events, or a case mounts a folder.
-AS_ROOT = set("""by-read compat containers continuity crowds docs hostile jobs monitor newcomer packages pages papi pcp
-    policy quiet ranks system validate""".split())
+AS_ROOT = set("""by-read compat containers continuity crowds docs hostile jobs jobs-alone monitor newcomer packages pages papi
+    pcp pcp-agent policy quiet ranks system validate""".split())
 PASSED_ON = [name for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CI") if name in os.environ]
 OPEN_TO_ALL = pathlib.Path(__file__).with_name("open-to-all").resolve()
 PATIENCE = 3  # by which the limits of tests are multiplied
@@ -121,7 +121,7 @@ def run(folder, log, prefix, *words):
     for ending in (".json", ".txt", ".junit.xml"):
         pathlib.Path(folder, "meson-logs", log + ending).unlink(missing_ok=True)
     subprocess.run([*prefix, "meson", "test", "-C", folder, "--no-rebuild", "--logbase", log, "--print-errorlogs",
-                    "--num-processes", str(os.cpu_count()), "--timeout-multiplier", str(PATIENCE), *words],
+                    "--num-processes", str(2 * os.cpu_count()), "--timeout-multiplier", str(PATIENCE), *words],
                    stdin=subprocess.DEVNULL, check=False)
     return read_report(folder, log)
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, and what is made before them.
 #
-# The gate is for each change: 20 minutes on two CPUs. The rest belongs to releases: it has what measures times, what a
+# The gate is for each change: 10 minutes on two CPUs. The rest belongs to releases: it has what measures times, what a
 # change rarely breaks, and what takes long. tests/dev/suites.py runs the suites.
 
-TESTS_GATE=(unit platforms system policy continuity ranks traffic docs fuzz-replay abi build man format units)
+TESTS_GATE=(
+	build unit platforms system policy continuity ranks traffic docs pcp-agent jobs-alone fuzz-replay abi man format units
+)
 TESTS_REST=(
 	quiet validate papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers guest
 	by-read musl newcomer crowds packages containers guests flang markers-all analysis
