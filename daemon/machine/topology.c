@@ -79,9 +79,11 @@ static int discover(const char *root, hwloc_topology_t *hwloc)
 	int r;
 
 	/* hwloc 2.9 reads these variables in _init() and in _load(); no function sets them. Its
-	 * plugins find GPUs and the like, and load 1 MiB of libraries for that. */
+	 * plugins find GPUs and the like, and load 1 MiB of libraries for that. HWLOC_FSROOT goes
+	 * before all variables that describe a machine but HWLOC_COMPONENTS. */
 	if (setenv("HWLOC_PLUGINS_PATH", "", 1) < 0 ||
-		(elsewhere && setenv("HWLOC_FSROOT", root, 1) < 0))
+		(elsewhere &&
+			(setenv("HWLOC_FSROOT", root, 1) < 0 || unsetenv("HWLOC_COMPONENTS") < 0)))
 		return -errno;
 	r = hwloc_topology_init(hwloc) < 0 ? -ENOMEM : configure(*hwloc);
 	if (r >= 0 && hwloc_topology_load(*hwloc) < 0)
@@ -89,6 +91,21 @@ static int discover(const char *root, hwloc_topology_t *hwloc)
 	if (elsewhere)
 		unsetenv("HWLOC_FSROOT");
 	return r;
+}
+
+/* Jobs, modules and launchers set these to describe a machine to hwloc, maybe another one. */
+static int refuse_foreign(struct fault *fault)
+{
+	static const char *const variables[] = { "HWLOC_FSROOT", "HWLOC_CPUID_PATH",
+		"HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
+		if (getenv(variables[i]))
+			return fault_set(fault, -EINVAL,
+				"%s in the environment gives hwloc another machine than this one: "
+				"start uncored without it",
+				variables[i]);
+	return fault_set(fault, -EINVAL, "hwloc describes another machine than this one");
 }
 
 static unsigned cpu_limit(hwloc_const_bitmap_t cpus)
@@ -161,6 +178,8 @@ int topology_load(const char *root, struct topology *ret, struct fault *fault)
 	if (r < 0)
 		return r;
 	r = discover(root, &hwloc);
+	if (r >= 0 && !strcmp(root, "/") && !hwloc_topology_is_thissystem(hwloc))
+		return refuse_foreign(fault);
 	if (r >= 0 && !cpu_limit(hwloc_get_root_obj(hwloc)->cpuset))
 		return fault_set(fault, -ENODEV, "hwloc finds no CPU below %s", root);
 	if (r >= 0)

@@ -20,7 +20,8 @@ struct topology {
 	uint32_t *package_of_socket; /* the kernel's physical_package_id */
 };
 
-/* Reads the machine below @root ("/": the running one). -ENODEV: no CPU found; hwloc's errno. */
+/* Reads the machine below @root ("/": the running one). -ENODEV: no CPU found; -EINVAL: a variable
+ * of the environment gives hwloc another machine than the running one; hwloc's errno. */
 int topology_load(const char *root, struct topology *ret, struct fault *fault);
 
 /*

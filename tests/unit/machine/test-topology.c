@@ -16,6 +16,18 @@ static struct topology load(const char *machine)
 	return topology;
 }
 
+/* Describes a machine with four packages to hwloc. */
+static void write_xml(const char *path)
+{
+	hwloc_topology_t topology;
+
+	assert_int_equal(hwloc_topology_init(&topology), 0);
+	assert_int_equal(hwloc_topology_set_synthetic(topology, "pack:4 core:2 pu:2"), 0);
+	assert_int_equal(hwloc_topology_load(topology), 0);
+	assert_int_equal(hwloc_topology_export_xml(topology, path, 0), 0);
+	hwloc_topology_destroy(topology);
+}
+
 CASE("CPUs of two packages belong to two sockets")
 {
 	struct topology topology = load("icelake-sp");
@@ -129,4 +141,36 @@ CASE("the running machine can be read")
 	assert_true(topology.n_cpus >= (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
 	assert_null(getenv("HWLOC_FSROOT"));
 	topology_done(&topology);
+}
+
+CASE("a variable that gives hwloc another machine is refused by name, unless a root is given")
+{
+	static const struct {
+		const char *name, *value, *components;
+	} rows[] = {
+		{ "HWLOC_SYNTHETIC", "pack:4 core:2 pu:2", NULL },
+		{ "HWLOC_XMLFILE", "four-packages.xml", NULL },
+		{ "HWLOC_XMLFILE", "four-packages.xml", "xml" },
+		{ "HWLOC_FSROOT", NULL, NULL },
+	};
+	char path[PATH_MAX];
+
+	machine_path("icelake-sp", path);
+	write_xml("four-packages.xml");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct topology topology = { .n_cpus = 77 };
+		struct fault fault = { .text = "" };
+
+		assert_int_equal(setenv(rows[i].name, rows[i].value ? rows[i].value : path, 1), 0);
+		if (rows[i].components)
+			setenv("HWLOC_COMPONENTS", rows[i].components, 1);
+		assert_int_equal(topology_load("/", &topology, &fault), -EINVAL);
+		assert_int_equal(topology.n_cpus, 77);
+		assert_non_null(strstr(fault.text, rows[i].name));
+		topology = load("power9");
+		assert_int_equal(topology.package_of_socket[1], 8);
+		topology_done(&topology);
+		unsetenv(rows[i].name);
+	}
+	unlink("four-packages.xml");
 }
