@@ -109,21 +109,24 @@ static int check_scale(
 int alias_encode(const struct pmu *pmu, const char *name, const struct worth *worth,
 	struct encoding *encoding, struct fault *fault)
 {
-	char path[PATH_MAX_BYTES], text[PMU_VALUE_MAX];
+	char path[PATH_MAX_BYTES], text[PMU_VALUE_MAX], alias[FORMAT_NAME_MAX];
+	const size_t length = strcspn(name, ",");
 	int r;
 
-	if (!format_is_file_name(name))
+	if (!format_is_file_name(name) || length >= sizeof alias)
 		return fault_set(fault, -EINVAL, "that is not the name of an event");
-	snprintf(path, sizeof path, "events/%s", name);
+	snprintf(alias, sizeof alias, "%.*s", (int)length, name);
+	snprintf(path, sizeof path, "events/%s", alias);
 	r = text_file_read(pmu->directory_fd, path, text, sizeof text);
 	if (r == -ENOENT)
 		return fault_set(fault, r, "the PMU has no such event");
 	if (r < 0)
 		return fault_set(fault, r, "it cannot be read: %s", strerror(-r));
 	if (worth) {
-		r = check_scale(pmu, name, worth, fault);
+		r = check_scale(pmu, alias, worth, fault);
 		if (r < 0)
 			return r;
 	}
-	return format_encode(pmu, text, encoding, fault);
+	r = format_encode(pmu, text, encoding, fault);
+	return r < 0 || !name[length] ? r : format_encode(pmu, name + length + 1, encoding, fault);
 }

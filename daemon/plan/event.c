@@ -10,7 +10,7 @@
 #include "daemon/base/fault.h"
 #include "daemon/plan/format.h"
 
-enum { TEXT_MAX_BYTES = 128 };
+enum { TEXT_MAX_BYTES = 128, CODE_TEXT_MAX = 64 };
 
 /* Fills in the box's number for every "{n}". */
 static int expand(const char *text, int number, char ret[TEXT_MAX_BYTES], struct fault *fault)
@@ -73,19 +73,31 @@ static bool encode_spelled(const struct pmu *pmu, const struct event_choices *ch
 	return false;
 }
 
+/* "0xf04", and "0x0/0x3ff" where config1 or config2 is not 0. */
+static const char *code_text(const struct event_code *code, char ret[CODE_TEXT_MAX])
+{
+	snprintf(ret, CODE_TEXT_MAX, "%#" PRIx64, code->config);
+	if (code->config1 || code->config2)
+		text_append(ret, CODE_TEXT_MAX, "/%#" PRIx64, code->config1);
+	if (code->config2)
+		text_append(ret, CODE_TEXT_MAX, "/%#" PRIx64, code->config2);
+	return ret;
+}
+
 /* Takes the code that the platform file spells out, if the kernel's alias is another. @tried:
  * PAGE_TEXT_MAX bytes, to which that is added. */
 static void check_alias(const struct pmu *pmu, const struct event_choices *choices, unsigned alias,
 	struct event_code *code, char tried[])
 {
+	char kernels[CODE_TEXT_MAX], files[CODE_TEXT_MAX];
 	struct event_code spelled;
 
 	if (choices->choice[alias].kind != EVENT_SYSFS ||
 		!encode_spelled(pmu, choices, alias, &spelled) || event_is_same(code, &spelled))
 		return;
 	text_append(tried, PAGE_TEXT_MAX,
-		"%sthis kernel's %s is %#" PRIx64 ", but %s is %#" PRIx64 ", which is counted",
-		alias ? "; " : "", code->via, code->config, spelled.via, spelled.config);
+		"%sthis kernel's %s is %s, but %s is %s, which is counted", alias ? "; " : "",
+		code->via, code_text(code, kernels), spelled.via, code_text(&spelled, files));
 	spelled.is_disputed = true;
 	*code = spelled;
 }

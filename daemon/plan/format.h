@@ -42,10 +42,11 @@ bool format_is_file_name(const char *name);
 /* --- the other ways to name an event --- */
 
 /*
- * Encodes the alias @name, the file events/NAME of @pmu. Its .scale and .unit, where present, must
- * agree with @worth of a count (NULL: not checked, as for a clock). -ENOENT: there is no such
- * alias; -EDOM: the kernel states another scale, or a scale that is not a number; errors of
- * format_encode(), text_file_read().
+ * Encodes the alias @name, the file events/NAME of @pmu, and the fields that may follow it:
+ * "rd_bytes_loc,root_port=0x3ff". Its .scale and .unit, where present, must agree with @worth of a
+ * count (NULL: not checked, as for a clock). -ENOENT: there is no such alias; -EDOM: the kernel
+ * states another scale, or a scale that is not a number; errors of format_encode(),
+ * text_file_read().
  */
 int alias_encode(const struct pmu *pmu, const char *name, const struct worth *worth,
 	struct encoding *encoding, struct fault *fault);

@@ -82,11 +82,6 @@ static bool braces_pair(const char *text)
 	return true;
 }
 
-static bool is_alias(const char *text)
-{
-	return *text && !text[strspn(text, UPPER LOWER DIGITS "_.-{}")] && braces_pair(text);
-}
-
 /* The text after a number such as "0x35"; NULL: there is no number. */
 static const char *skip_number(const char *text)
 {
@@ -112,6 +107,16 @@ static bool is_raw(const char *text)
 		if (!*text++)
 			return true;
 	}
+}
+
+/* "rd_bytes_loc", and "rd_bytes_loc,root_port=0x3ff" with fields that the alias leaves open. */
+static bool is_alias(const char *text)
+{
+	size_t length = strspn(text, UPPER LOWER DIGITS "_.-{}");
+
+	if (text[length] && !(text[length] == ',' && is_raw(text + length + 1)))
+		return false;
+	return length && braces_pair(text);
 }
 
 static bool is_pfm(const char *text)

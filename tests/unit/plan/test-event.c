@@ -128,6 +128,7 @@ CASE("aliases are taken if their scale agrees")
 		{ EVENT_SYSFS, "beats", 64, 0xa5 },
 		{ EVENT_SYSFS, "box{n}", 64, 0x33 },
 		{ EVENT_SYSFS, "energy", 0, 2 },
+		{ EVENT_SYSFS, "read,edge,filter=0x3ff", 64, 0x40f04, 0x3ff },
 	};
 
 	check_good(cases, sizeof cases / sizeof *cases);
@@ -253,6 +254,13 @@ CASE("an alias that is absent, odd or differently scaled is refused")
 		{ EVENT_SYSFS, "plain", "sysfs:plain: event=0x448 does not fit its 8 bits" },
 		{ EVENT_SYSFS, "parameter",
 			"sysfs:parameter: event has the value \"?\", which is not a number" },
+		{ EVENT_SYSFS, "half,filter=1",
+			"sysfs:half,filter=1: its .scale and .unit say 32 bytes, the platform file "
+			"64" },
+		{ EVENT_SYSFS, "read,umask=1",
+			"sysfs:read,umask=1: umask overlaps a field that was given before it" },
+		{ EVENT_SYSFS, "read,cmask=1",
+			"sysfs:read,cmask=1: the PMU has no field \"cmask\"" },
 	};
 
 	check_bad("uncore_imc_3", cases, sizeof cases / sizeof *cases);
@@ -384,6 +392,9 @@ CASE("an alias is not counted where the platform file spells out another code, a
 		{ "event=0x04,umask=0x0f,edge",
 			"this kernel's sysfs:read is 0xf04, but raw:event=0x04,umask=0x0f,edge is "
 			"0x40f04, which is counted" },
+		{ "event=0x04,umask=0x0f,filter=0x3ff",
+			"this kernel's sysfs:read is 0xf04, but "
+			"raw:event=0x04,umask=0x0f,filter=0x3ff is 0xf04/0x3ff, which is counted" },
 	};
 	struct fixture fixture;
 	struct event_code code;

@@ -410,6 +410,9 @@ CASE("A malformed event is refused")
 		{ "sysfs:", "\"sysfs:\" is not well formed; " },
 		{ "sysfs:../x", "\"sysfs:../x\" is not well formed; " },
 		{ "sysfs:a{m}", "\"sysfs:a{m}\" is not well formed; " },
+		{ "sysfs:a,", "\"sysfs:a,\" is not well formed; " },
+		{ "sysfs:,b=1", "\"sysfs:,b=1\" is not well formed; " },
+		{ "sysfs:a,b=x", "\"sysfs:a,b=x\" is not well formed; " },
 		{ "pfm:a b", "\"pfm:a b\" is not well formed; " },
 	};
 
