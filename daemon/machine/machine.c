@@ -118,9 +118,6 @@ bool machine_matches(const struct machine *machine, const struct machine_pattern
 	}
 	if (pattern->asks_cpuless_node && pattern->cpuless_node != cpuless_node)
 		return false;
-	if (*pattern->nodes_per_socket &&
-		!list_has(pattern->nodes_per_socket, machine->nodes_per_socket))
-		return false;
 	if (*pattern->with_pmu && !has_pmu(machine, pattern->with_pmu))
 		return false;
 	return !*pattern->without_pmu || !has_pmu(machine, pattern->without_pmu);
@@ -248,38 +245,34 @@ static void read_cpuless_nodes(int root_fd, struct machine *machine)
 		(kib + KIB_PER_GIB / 2) / KIB_PER_GIB);
 }
 
-/* The package of the first CPU of a node. False: the node has no CPU, or the kernel does not say.
- */
-static bool read_package(int root_fd, int node, char ret_package[MACHINE_TEXT_MAX])
+/* The socket of the first CPU of a node; negative: the node has no CPU, or that is not known. */
+static int socket_of_node(int root_fd, int node, const struct topology *topology)
 {
 	_cleanup_(bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 	char path[96];
+	int cpu;
 
 	snprintf(path, sizeof path, NODES "node%d/cpulist", node);
-	if (!cpus || !read_nodes(root_fd, path, cpus) || hwloc_bitmap_iszero(cpus))
-		return false;
-	snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
-		hwloc_bitmap_first(cpus));
-	return text_file_read(root_fd, path, ret_package, MACHINE_TEXT_MAX) == 0;
+	cpu = cpus && read_nodes(root_fd, path, cpus) ? hwloc_bitmap_first(cpus) : -1;
+	return cpu >= 0 && (unsigned)cpu < topology->n_cpus ? topology->socket_of_cpu[cpu] : -1;
 }
 
-/* Counts the nodes with CPUs on the socket of the first one. */
-static void read_nodes_per_socket(int root_fd, struct machine *machine)
+bool machine_is_divided(int root_fd, const struct topology *topology)
 {
 	_cleanup_(bitmap_free) hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
-	const bool are_known = nodes && read_nodes(root_fd, NODES "has_cpu", nodes);
-	char first[MACHINE_TEXT_MAX] = "", package[MACHINE_TEXT_MAX] = "";
-	unsigned n = 0;
+	_cleanup_(bitmap_free) hwloc_bitmap_t sockets = hwloc_bitmap_alloc();
+	const bool are_known = nodes && sockets && read_nodes(root_fd, NODES "has_cpu", nodes);
 	int node = -1;
 
 	while (are_known && (node = hwloc_bitmap_next(nodes, node)) >= 0) {
-		if (!read_package(root_fd, node, package))
-			continue;
-		if (!n)
-			memcpy(first, package, sizeof first);
-		n += strcmp(package, first) == 0;
+		int socket = socket_of_node(root_fd, node, topology);
+
+		if (socket >= 0 && hwloc_bitmap_isset(sockets, (unsigned)socket))
+			return true;
+		if (socket >= 0)
+			hwloc_bitmap_set(sockets, (unsigned)socket);
 	}
-	snprintf(machine->nodes_per_socket, sizeof machine->nodes_per_socket, "%u", n ? n : 1);
+	return false;
 }
 
 int machine_read(int root_fd, struct machine *ret, struct fault *fault)
@@ -290,7 +283,6 @@ int machine_read(int root_fd, struct machine *ret, struct fault *fault)
 	if (r < 0)
 		return r;
 	read_cpuless_nodes(root_fd, &machine);
-	read_nodes_per_socket(root_fd, &machine);
 	*ret = machine;
 	return 0;
 }

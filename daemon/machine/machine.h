@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "daemon/base/fault.h"
+#include "daemon/machine/topology.h"
 
 enum machine_fact {
 	MACHINE_VENDOR,
@@ -27,14 +28,12 @@ enum { MACHINE_TEXT_MAX = 96 };
 struct machine {
 	char facts[MACHINE_N_FACTS][MACHINE_TEXT_MAX]; /* "": proc/cpuinfo has no such line */
 	bool is_guest;                                 /* proc/cpuinfo has the flag "hypervisor" */
-	char nodes_per_socket[12];                     /* NUMA nodes with CPUs; "1" without NUMA */
 	int root_fd;                                   /* borrowed: where its PMUs are looked up */
 };
 
 struct machine_pattern {
 	char facts[MACHINE_N_FACTS][MACHINE_TEXT_MAX]; /* "": any */
 	bool asks_cpuless_node, cpuless_node;
-	char nodes_per_socket[MACHINE_TEXT_MAX];                        /* a list; "": any */
 	char with_pmu[MACHINE_TEXT_MAX], without_pmu[MACHINE_TEXT_MAX]; /* globs; "": any */
 };
 
@@ -46,6 +45,10 @@ int machine_read(int root_fd, struct machine *ret, struct fault *fault);
 
 /* Does proc/cpuinfo have the flag "hypervisor"? False, too, if it cannot be read. */
 bool machine_is_guest(int root_fd);
+
+/* Has a socket several NUMA nodes with CPUs, as in modes like SNC and NPS? False, too, if that
+ * cannot be read. */
+bool machine_is_divided(int root_fd, const struct topology *topology);
 
 /* Does @machine agree with everything that @pattern gives? */
 bool machine_matches(const struct machine *machine, const struct machine_pattern *pattern);

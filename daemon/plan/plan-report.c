@@ -172,6 +172,18 @@ static void print_box(const struct plan *plan, const struct plan_box *box, FILE 
 	fputc('\n', out);
 }
 
+/* The words that a reason explains. */
+static const char *words_of(uint32_t quality)
+{
+	const bool is_uncalibrated = quality & PAGE_UNCALIBRATED;
+
+	if (quality & PAGE_ABSENT)
+		return "absent";
+	if (quality & PAGE_PARTIAL)
+		return is_uncalibrated ? "partial and uncalibrated" : "partial";
+	return "uncalibrated";
+}
+
 static void print_why(
 	const struct plan *plan, const struct plan_socket *socket, unsigned metric, FILE *out)
 {
@@ -182,16 +194,8 @@ static void print_why(
 		fprintf(out, "  %s is counted by %s in its place: %s\n", name,
 			plan->platform->metrics[substituted_by - 1].name, socket->why[metric]);
 	else if (socket->why[metric][0])
-		fprintf(out, "  %s is %s: %s\n", name,
-			socket->quality[metric] & PAGE_ABSENT    ? "absent"
-			: socket->quality[metric] & PAGE_PARTIAL ? "partial"
-								 : "uncalibrated",
+		fprintf(out, "  %s is %s: %s\n", name, words_of(socket->quality[metric]),
 			socket->why[metric]);
-	if (plan->platform->metrics[metric].uncalibrated &&
-		socket->quality[metric] & PAGE_UNCALIBRATED)
-		fprintf(out,
-			"  %s is uncalibrated: the sources disagree on what a count is worth\n",
-			name);
 }
 
 void plan_report_text(const struct plan *plan, FILE *out)

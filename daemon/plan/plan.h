@@ -26,6 +26,9 @@
 
 enum { PLAN_EVENTS_MAX = 12, PLAN_NO_CHANNEL = -1 };
 
+/* Room for two reasons. That of an absent value has PAGE_TEXT_MAX bytes: it stands in the page. */
+enum { PLAN_WHY_MAX = 2 * PAGE_TEXT_MAX };
+
 struct plan_event {
 	struct event_code code;
 	bool is_clock;     /* watches the box; not part of any metric */
@@ -59,7 +62,8 @@ struct plan_socket {
 	unsigned first_box, n_boxes;
 	unsigned first_channel, n_channels;
 	uint32_t quality[PAGE_METRICS_MAX]; /* static: uncalibrated, standin, partial, absent */
-	char why[PAGE_METRICS_MAX][PAGE_TEXT_MAX]; /* if absent or partial, or counted by a check */
+	char why[PAGE_METRICS_MAX][PLAN_WHY_MAX]; /* if absent, partial, uncalibrated, or counted
+						      by a check */
 	bool contradicted[PAGE_METRICS_MAX]; /* absent because the kernel states another scale */
 	uint8_t substituted_by[PAGE_METRICS_MAX]; /* 1 + the check counted instead; 0: none */
 	/* Boxes of the term that .why speaks of, or of the first: those to be counted, and those
@@ -107,6 +111,7 @@ struct quality_evidence {
 	const struct match_list *lists; /* of the metric, one for each term */
 	const struct topology *topology;
 	unsigned socket;
+	bool is_divided; /* sockets have several NUMA nodes */
 };
 
 /* Fills in .quality and .why of @metric for @socket. */

@@ -14,12 +14,14 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "daemon/machine/machine.h"
 #include "daemon/plan/channels.h"
 #include "daemon/plan/match.h"
 
 struct planner {
 	const struct platform *platform;
 	const struct topology *topology;
+	bool is_divided;
 	struct pmu_list pmus;
 	struct match_list lists[PAGE_METRICS_MAX][PLATFORM_TERMS_MAX];
 	struct plan plan;
@@ -284,6 +286,7 @@ static int fill_socket(struct planner *planner, unsigned s)
 				.lists = planner->lists[m],
 				.topology = planner->topology,
 				.socket = s,
+				.is_divided = planner->is_divided,
 			});
 	r = add_all(planner, s, add_use);
 	if (r >= 0)
@@ -321,6 +324,7 @@ int planner_make_plan(const struct platform *platform, int root_fd, const struct
 	_cleanup_(planner_done) struct planner planner = {
 		.platform = platform,
 		.topology = topology,
+		.is_divided = machine_is_divided(root_fd, topology),
 		.plan = { .platform = platform },
 		.fault = fault,
 	};

@@ -197,6 +197,17 @@ static int parse_scale(
 	return r < 0 ? fault_set(why, r, "must be a number above 0, or a fraction like 64/9") : 0;
 }
 
+/* "yes" and "no" are the older way to say that there is a doubt. */
+static int parse_doubt(
+	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
+{
+	if (!strcmp(value, "no"))
+		return 0;
+	if (!strcmp(value, "yes"))
+		value = "Sources disagree on what a count is worth.";
+	return inifile_text(key, value, ret, why);
+}
+
 /* --- keys --- */
 
 #define ROW(name, parse, type, field, most, what)                                                  \
@@ -227,7 +238,6 @@ static const struct inifile_key pattern_keys[] = {
 	ROW_FACT("part", parse_list, MACHINE_PART),
 	ROW("cpuless_node", inifile_bool, machine_pattern, cpuless_node, 0, NULL),
 	ROW_FACT("cpuless_gib", parse_list, MACHINE_CPULESS_GIB),
-	ROW_TEXT("nodes_per_socket", parse_list, machine_pattern, nodes_per_socket, "a list"),
 	ROW_TEXT("with_pmu", parse_glob, machine_pattern, with_pmu, "glob over PMU names"),
 	ROW_TEXT("without_pmu", parse_glob, machine_pattern, without_pmu, "glob over PMU names"),
 };
@@ -256,7 +266,9 @@ static const struct inifile_key metric_keys[] = {
 	ROW_TEXT("measured", inifile_text, platform_metric, measured,
 		"who compared it with a known traffic"),
 	ROW("confidence", inifile_word, platform_metric, confidence, 0, "high|medium|low"),
-	ROW("uncalibrated", inifile_bool, platform_metric, uncalibrated, 0, NULL),
+	ROW_TEXT("uncalibrated", parse_doubt, platform_metric, uncalibrated, "why it is in doubt"),
+	ROW_TEXT("uncalibrated_if_divided", inifile_text, platform_metric, uncalibrated_if_divided,
+		"why it is in doubt"),
 	ROW("opt_in", inifile_bool, platform_metric, is_opt_in, 0, NULL),
 	ROW("unit", inifile_word, platform_metric, unit, 0, unit_names),
 	{ NULL, "pmid", inifile_number, offsetof(struct platform_metric, pmid), PAGE_PMID_FIRST,

@@ -55,8 +55,10 @@ static void write_counted(struct jsonwriter *json, const struct platform_metric 
 	jsonwriter_text(json, "source", metric->source);
 	jsonwriter_text_if_any(json, "measured", metric->measured);
 	jsonwriter_text_if_any(json, "partial", metric->partial);
-	if (metric->uncalibrated)
+	if (metric->uncalibrated[0])
 		jsonwriter_flag(json, "uncalibrated", true);
+	jsonwriter_text_if_any(json, "doubt", metric->uncalibrated);
+	jsonwriter_text_if_any(json, "doubt_if_divided", metric->uncalibrated_if_divided);
 }
 
 static void write_metric(struct jsonwriter *json, const struct platform_metric *metric)

@@ -155,7 +155,7 @@ int platform_calibrate(
 	}
 	for (unsigned t = 0; t < metric->n_terms; t++)
 		metric->terms[t].scale = (struct scale){ bytes, 1 };
-	metric->uncalibrated = false;
+	metric->uncalibrated[0] = metric->uncalibrated_if_divided[0] = '\0';
 	metric->calibrated = true;
 	return 0;
 }

@@ -65,9 +65,12 @@ struct platform_metric {
 	char source[PLATFORM_SOURCE_MAX];
 	char measured[PLATFORM_SOURCE_MAX]; /* who compared it with known traffic, and where */
 	char confidence[16];                /* "high", "medium", "low" */
-	bool uncalibrated;
-	bool calibrated; /* the site has set what a count is worth */
-	bool is_opt_in;  /* counted only where the site enables it */
+	char uncalibrated[PAGE_TEXT_MAX]; /* why it is in doubt what a count is worth; "": it is not
+					   */
+	char uncalibrated_if_divided[PAGE_TEXT_MAX]; /* the same of sockets with several NUMA nodes
+						      */
+	bool calibrated;                             /* the site has set what a count is worth */
+	bool is_opt_in;                              /* counted only where the site enables it */
 	unsigned n_terms;
 	struct platform_term terms[PLATFORM_TERMS_MAX];
 };

@@ -59,7 +59,8 @@ static void _printf_(4, 5) set_quality(
 
 	socket->quality[metric] = flags;
 	va_start(args, format);
-	vsnprintf(socket->why[metric], sizeof socket->why[metric], format, args);
+	vsnprintf(socket->why[metric], flags & PAGE_ABSENT ? PAGE_TEXT_MAX : PLAN_WHY_MAX, format,
+		args);
 	va_end(args);
 }
 
@@ -116,12 +117,21 @@ static const char *find_dispute(
 	return NULL;
 }
 
-static void note_dispute(struct plan_socket *socket, unsigned metric, const char *dispute)
+/* What the platform file doubts on this machine; "": nothing. */
+static const char *find_doubt(const struct platform_metric *asked, bool is_divided)
+{
+	return is_divided && asked->uncalibrated_if_divided[0] ? asked->uncalibrated_if_divided
+							       : asked->uncalibrated;
+}
+
+static void note_doubt(struct plan_socket *socket, unsigned metric, const char *doubt)
 {
 	char *why = socket->why[metric];
 
+	if (!doubt || !doubt[0])
+		return;
 	socket->quality[metric] |= PAGE_UNCALIBRATED;
-	text_append(why, sizeof socket->why[metric], "%s%s", why[0] ? "; " : "", dispute);
+	text_append(why, PLAN_WHY_MAX, "%s%s", why[0] ? "; " : "", doubt);
 }
 
 void quality_judge(
@@ -129,9 +139,7 @@ void quality_judge(
 {
 	const struct platform *platform = evidence->platform;
 	const struct platform_metric *asked = &platform->metrics[metric];
-	uint32_t flags = (platform->standin ? PAGE_STANDIN : 0) |
-			 (asked->uncalibrated ? PAGE_UNCALIBRATED : 0);
-	const char *dispute;
+	uint32_t flags = platform->standin ? PAGE_STANDIN : 0;
 
 	if (!topology_has_cpu(evidence->topology, evidence->socket)) {
 		set_quality(socket, metric, PAGE_ABSENT, "no CPU of package %u is online",
@@ -160,9 +168,8 @@ void quality_judge(
 				count.has, count.has + count.lost, count.why);
 		}
 	}
-	dispute = find_dispute(asked, evidence->lists);
-	if (dispute)
-		note_dispute(socket, metric, dispute);
+	note_doubt(socket, metric, find_doubt(asked, evidence->is_divided));
+	note_doubt(socket, metric, find_dispute(asked, evidence->lists));
 }
 
 int quality_note_uneven(struct plan *plan, unsigned metric)

@@ -20,7 +20,6 @@
 #include "tests/fuzz/target.h"
 
 #define NODES "sys/devices/system/node/"
-#define CPUS  "sys/devices/system/cpu/"
 #define PMUS  "sys/bus/event_source/devices/"
 #define LONG  "a-name-that-has-more-than-thirty-one-characters"
 
@@ -44,8 +43,6 @@ static const struct {
 	{ "meminfo", NODES "node1/meminfo", NULL },
 	{ "cpus0", NODES "node0/cpulist", NULL },
 	{ "cpus1", NODES "node1/cpulist", NULL },
-	{ "package0", CPUS "cpu0/topology/physical_package_id", NULL },
-	{ "package1", CPUS "cpu1/topology/physical_package_id", NULL },
 	{ "pmu", PMUS "uncore_imc_0", NULL },
 	{ "same", "later/fuzz.conf", NULL },
 	{ "other", "later/other.conf", NULL },
@@ -64,8 +61,7 @@ static void make_folder(const char *name)
 static void make_folders(void)
 {
 	static const char *const names[] = { "site", "later", "proc", "sys", "sys/devices",
-		"sys/devices/system", NODES, NODES "node0", NODES "node1", CPUS, CPUS "cpu0",
-		CPUS "cpu0/topology", CPUS "cpu1", CPUS "cpu1/topology", "sys/bus",
+		"sys/devices/system", NODES, NODES "node0", NODES "node1", "sys/bus",
 		"sys/bus/event_source", PMUS };
 	static bool made;
 
@@ -168,6 +164,17 @@ static void find(const char *const folders[], int root_fd, const char *name)
 	free(platform);
 }
 
+/* The socket of a node may be any, or unknown. */
+static void divide(int root_fd)
+{
+	int sockets[] = { 0, 0, 1, TOPOLOGY_OFFLINE, TOPOLOGY_NOWHERE };
+	const struct topology topology = {
+		.n_sockets = 2, .n_cpus = ARRAY_SIZE(sockets), .socket_of_cpu = sockets
+	};
+
+	machine_is_divided(root_fd, &topology);
+}
+
 static int visit(const struct platform *platform, void *userdata)
 {
 	(void)userdata;
@@ -198,5 +205,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (platform_visit(no_folder, visit, NULL, &fault) >= 0)
 		abort();
 	machine_is_guest(root_fd);
+	divide(root_fd);
 	return 0;
 }

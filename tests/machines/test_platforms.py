@@ -18,7 +18,8 @@ via                  which kind of alternative is taken; "PMU=KIND" where one PM
                      if its terms do
 quality              uncalibrated, partial, absent; check: counted by the check of the metric; disputed: the
                      kernel's alias is another code, so it is uncalibrated, too
-why                  the sentence of partial, absent and check; "..." at its end stands for anything
+why                  the sentence of partial, absent and check; "..." at its end stands for anything. That of
+                     uncalibrated is the platform file's, and stands here only if it has two
 source               where the row is known from
 
 Metrics that a site must enable are enabled where they have rows, and each has rows on one machine at least.
@@ -66,7 +67,6 @@ LESS_SURE = {
                            "remote.out.write", "pcie.read", "pcie.write"), "low"),
     "zen4": {"link.out": "low"},
     "zen5": {"link.in": "low", "link.out": "low"},
-    "zen5-nps": {"dram.read": "medium", "dram.write": "medium", "link.in": "low", "link.out": "low"},
     "zen6": {"dram.read": "medium", "dram.write": "medium"},
     "knl-cache": {"hbm.read": "medium", "hbm.write": "medium"},
     "power10": {"dram.read": "medium", "dram.write": "medium", "check.dram.read": "low",
@@ -87,7 +87,7 @@ CLOCKS = {"power9": ("sysfs:PM_MBA{n}_CLK_CYC", "20"),
           # Others may stop these (linux-6.12 drivers/perf/alibaba_uncore_drw_pmu.c, ali_drw_pmu_stop).
           "yitian710": ("sysfs:cycle | raw:event=0x80", "10")}
 # These saturate (linux-6.12 arch/x86/events/amd/uncore.c:920): 2^47 transfers at 6e8 a second are 65 h.
-SWEEPS = {"zen4": "36000", "zen5": "36000", "zen5-nps": "36000", "zen6": "36000"}
+SWEEPS = {"zen4": "36000", "zen5": "36000", "zen6": "36000"}
 
 # Where a range of models ends: (vendor, family, model, stepping) and the file, None for no file. AMD:
 # linux-6.12 arch/x86/kernel/cpu/amd.c and tools/perf/pmu-events/arch/x86/mapfile.csv.
@@ -105,13 +105,15 @@ BORDERS = [
     ((INTEL, 6, 0xcc, 1), "intel-core-ultra"), ((INTEL, 6, 0x9d, 0), None),
     ((INTEL, 6, 0x2d, 7), "sandybridge-ep"), ((INTEL, 6, 0x3e, 4), "sandybridge-ep"),
     ((INTEL, 6, 0x2e, 6), None), ((INTEL, 15, 0x55, 4), None),
-    ((AMD, 0x17, 0x2f, 0), None), ((AMD, 0x17, 0x30, 0), "zen2"), ((AMD, 0x17, 0x4f, 0), "zen2"),
-    ((AMD, 0x17, 0x50, 0), None), ((AMD, 0x17, 0x60, 0), "zen2"), ((AMD, 0x17, 0x7f, 0), "zen2"),
-    ((AMD, 0x17, 0x80, 0), None), ((AMD, 0x17, 0x8f, 0), None), ((AMD, 0x17, 0x90, 0), "zen2"),
-    ((AMD, 0x17, 0x91, 0), "zen2"), ((AMD, 0x17, 0x92, 0), None), ((AMD, 0x17, 0xa0, 0), "zen2"),
-    ((AMD, 0x17, 0xaf, 0), "zen2"), ((AMD, 0x19, 0x00, 0), "zen3"), ((AMD, 0x19, 0x0f, 0), "zen3"),
-    ((AMD, 0x19, 0x10, 0), "zen4"), ((AMD, 0x19, 0x1f, 0), "zen4"), ((AMD, 0x19, 0x20, 0), "zen3"),
-    ((AMD, 0x19, 0x30, 1), "zen3"), ((AMD, 0x19, 0x40, 0), "zen3"), ((AMD, 0x19, 0x5f, 0), "zen3"),
+    ((AMD, 0x17, 0x2f, 0), None), ((AMD, 0x17, 0x30, 0), "zen2"), ((AMD, 0x17, 0x3f, 0), "zen2"),
+    ((AMD, 0x17, 0x40, 0), None), ((AMD, 0x17, 0x4f, 0), None), ((AMD, 0x17, 0x50, 0), None),
+    ((AMD, 0x17, 0x60, 0), None), ((AMD, 0x17, 0x7f, 0), None), ((AMD, 0x17, 0x80, 0), None),
+    ((AMD, 0x17, 0x8f, 0), None), ((AMD, 0x17, 0x90, 0), None), ((AMD, 0x17, 0x91, 0), None),
+    ((AMD, 0x17, 0x92, 0), None), ((AMD, 0x17, 0xa0, 0), None), ((AMD, 0x17, 0xaf, 0), None),
+    ((AMD, 0x19, 0x00, 0), "zen3"), ((AMD, 0x19, 0x0f, 0), "zen3"),
+    ((AMD, 0x19, 0x10, 0), "zen4"), ((AMD, 0x19, 0x1f, 0), "zen4"), ((AMD, 0x19, 0x20, 0), None),
+    ((AMD, 0x19, 0x2f, 0), None), ((AMD, 0x19, 0x30, 1), "zen3"), ((AMD, 0x19, 0x3f, 1), "zen3"),
+    ((AMD, 0x19, 0x40, 0), None), ((AMD, 0x19, 0x5f, 0), None),
     ((AMD, 0x19, 0x60, 0), "zen4"), ((AMD, 0x19, 0x8f, 0), "zen4"), ((AMD, 0x19, 0x90, 0), None),
     ((AMD, 0x19, 0x9f, 0), None), ((AMD, 0x19, 0xa0, 0), "zen4"), ((AMD, 0x19, 0xaf, 0), "zen4"),
     ((AMD, 0x19, 0xb0, 0), None),
@@ -229,7 +231,7 @@ def numbers(text):
 
 def may_both_match(one, other):
     """Is there a machine that both patterns fit? Globs of cpu both fit if one is the other's beginning."""
-    lists = ("family", "model", "stepping", "implementer", "part", "cpuless_gib", "nodes_per_socket")
+    lists = ("family", "model", "stepping", "implementer", "part", "cpuless_gib")
     if not any(key in one and key in other for key in ("vendor", "cpu", "implementer")):
         return False
     for key in ("vendor", "cpuless_node"):
@@ -348,7 +350,19 @@ def wanted_events(row, socket):
                   for cpu in (own or cpus).split("+"))
 
 
-def compare_reasons(where, row, plan, socket, metric):
+def doubts_of(keys):
+    return [keys[key] for key in ("uncalibrated", "uncalibrated_if_divided") if key in keys]
+
+
+def gives_reason(row, reason, keys):
+    """Is it the row's, with a doubt of the file behind it if the value is uncalibrated?"""
+    wanted = [row["why"]] if row["why"] else []
+    if "uncalibrated" in row["quality"] and "check" not in row["quality"] and not row["why"].endswith("..."):
+        wanted += ["; ".join(part for part in (row["why"], doubt) if part) for doubt in doubts_of(keys)]
+    return any(says(text, reason) for text in wanted)
+
+
+def compare_reasons(where, row, plan, socket, metric, keys):
     absent = absent_because(plan, socket, metric)
     partial = plan["partial"][socket].get(metric)
     if "absent" in row["quality"]:
@@ -359,10 +373,10 @@ def compare_reasons(where, row, plan, socket, metric):
     check(absent is None, f"{where}: is absent because \"{absent}\"")
     check(bool(set(row["quality"]) & {"uncalibrated", "disputed"}) == ((socket, metric) in plan["uncalibrated"]),
           f"{where}: the plan's uncalibrated differs")
-    if set(row["quality"]) & {"partial", "check", "disputed"}:
+    if set(row["quality"]) & {"partial", "check", "disputed", "uncalibrated"}:
         check(partial is not None, f"{where}: is whole")
-        check(partial is None or says(row["why"], partial),
-              f"{where}: is partial because \"{partial}\", not \"{row['why']}\"")
+        check(partial is None or gives_reason(row, partial, keys),
+              f"{where}: is partial or in doubt because \"{partial}\", not \"{row['why']}\"")
     else:
         check(partial is None, f"{where}: is partial because \"{partial}\"")
         check(not row["why"], f"{where}: has a reason that is compared with nothing")
@@ -370,7 +384,8 @@ def compare_reasons(where, row, plan, socket, metric):
 
 def compare_file(where, row, keys):
     """Compares keys of the file that the plan does not print."""
-    check(("uncalibrated" in row["quality"]) == (keys.get("uncalibrated") == "yes") or
+    is_uncalibrated = "uncalibrated" in row["quality"]
+    check((is_uncalibrated or "uncalibrated" not in keys) and (doubts_of(keys) or not is_uncalibrated) or
           "absent" in row["quality"], f"{where}: uncalibrated differs")
     if row["terms"]:
         check(keys.get("channel", "") == row["channel"], f"{where}: channel differs")
@@ -383,7 +398,7 @@ def compare(where, row, plan, socket, metric, keys):
         if not check(n_sockets == len(plan["sockets"]),
                      f"{where}: there are {len(plan['sockets'])} sockets, not {n_sockets}"):
             return
-    compare_reasons(where, row, plan, socket, metric)
+    compare_reasons(where, row, plan, socket, metric, keys)
     compare_file(where, row, keys)
     have, kinds = events_of(plan, socket, metric)
     want = wanted_events(row, socket) if row["terms"] else []

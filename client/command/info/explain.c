@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/macro.h"
+
 /* --- one metric --- */
 
 static const struct json_value *find_named(const struct json_value *list, const char *name)
@@ -146,6 +148,14 @@ bool explain_metric(const struct json_value *info, const char *name)
 
 static void print_platform_metric(const struct json_value *metric, int width)
 {
+	static const struct {
+		const char *key, *words;
+	} notes[] = {
+		{ "partial", "partial" },
+		{ "doubt", "uncalibrated" },
+		{ "doubt_if_divided", "uncalibrated if sockets have several NUMA nodes" },
+		{ "measured", "measured" },
+	};
 	const char *name = json_text(metric, "name", "?");
 
 	if (json_has(metric, "absent"))
@@ -154,10 +164,10 @@ static void print_platform_metric(const struct json_value *metric, int width)
 		printf("  %-*s %-7s %s%s\n", width, name, json_text(metric, "confidence", "?"),
 			json_flag(metric, "uncalibrated") ? "uncalibrated; " : "",
 			json_text(metric, "source", ""));
-	if (json_has(metric, "partial"))
-		printf("  %-*s partial: %s\n", width + 8, "", json_text(metric, "partial", ""));
-	if (json_has(metric, "measured"))
-		printf("  %-*s measured: %s\n", width + 8, "", json_text(metric, "measured", ""));
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		if (json_has(metric, notes[i].key))
+			printf("  %-*s %s: %s\n", width + 8, "", notes[i].words,
+				json_text(metric, notes[i].key, ""));
 }
 
 static void print_platform(const struct json_value *platform)

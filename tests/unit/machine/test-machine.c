@@ -135,25 +135,32 @@ CASE("NUMA nodes without CPUs are seen, with their memory")
 	tree_free(&tree);
 }
 
-CASE("The NUMA nodes of a socket are counted")
+CASE("A socket is divided if two nodes with CPUs are on it")
 {
-#define CPUS(node)   "sys/devices/system/node/node" node "/cpulist"
-#define PACKAGE(cpu) "sys/devices/system/cpu/cpu" cpu "/topology/physical_package_id"
-	static const char *const files[][2] = { { CPUS("0"), "4-7\n" }, { CPUS("1"), "8-9\n" },
-		{ CPUS("3"), "12\n" }, { PACKAGE("4"), "36\n" }, { PACKAGE("8"), "36\n" },
-		{ PACKAGE("12"), "72\n" } };
-	struct machine_pattern pattern = { .nodes_per_socket = "2" };
+#define CPUS(node) "sys/devices/system/node/node" node "/cpulist"
+	static const struct {
+		const char *nodes, *cpus[3];
+		bool expected;
+	} cases[] = {
+		{ "0-1", { "0-1\n", "2-3\n", "\n" }, true },
+		{ "0-1", { "0-3\n", "4-7\n", "\n" }, false },
+		{ "0,2", { "0-3\n", "2-3\n", "4-5\n" }, false }, /* node 1 has no CPU */
+		{ "0-2", { "0-3\n", "4-5\n", "6-7\n" }, true },
+		{ "0-1", { "0-3\n", "8\n", "\n" }, false }, /* no such CPU */
+		{ "0-7", { "7\n", "\n", "6\n" }, true },
+	};
+	int sockets[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
+	const struct topology topology = { 2, ARRAY_SIZE(sockets), sockets, NULL, NULL };
 	struct tree tree = tree_new();
-	struct machine machine;
 
-	tree_write(&tree, "proc/cpuinfo", x86);
-	read_machine(&tree, &machine);
-	assert_false(machine_matches(&machine, &pattern)); /* no node at all counts as one */
-	write_nodes(&tree, "0-5\n", "0-1,3\n", "\n");
-	for (unsigned i = 0; i < ARRAY_SIZE(files); i++)
-		tree_write(&tree, files[i][0], files[i][1]);
-	read_machine(&tree, &machine);
-	assert_true(machine_matches(&machine, &pattern));
+	assert_false(machine_is_divided(tree.fd, &topology)); /* it has no node at all */
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		write_nodes(&tree, "0-7\n", cases[i].nodes, "\n");
+		tree_write(&tree, CPUS("0"), cases[i].cpus[0]);
+		tree_write(&tree, CPUS("1"), cases[i].cpus[1]);
+		tree_write(&tree, CPUS("2"), cases[i].cpus[2]);
+		assert_int_equal(machine_is_divided(tree.fd, &topology), cases[i].expected);
+	}
 	tree_free(&tree);
 }
 

@@ -125,14 +125,20 @@ static void assert_codes(const struct fixture *fixture, const char *pmu_format, 
 	}
 }
 
+/* The doubt of the platform file follows @why. */
 static void assert_quality(const struct fixture *fixture, unsigned s, const char *metric,
 	uint32_t quality, const char *why)
 {
 	const struct plan_socket *socket = &fixture->plan.sockets[s];
 	unsigned m = metric_of(fixture, metric);
+	const char *doubt = fixture->platform->metrics[m].uncalibrated;
+	char expected[PLAN_WHY_MAX];
 
+	if (quality & PAGE_ABSENT)
+		doubt = "";
 	assert_int_equal(socket->quality[m], quality);
-	assert_string_equal(socket->why[m], why);
+	snprintf(expected, sizeof expected, "%s%s%s", why, *why && *doubt ? "; " : "", doubt);
+	assert_string_equal(socket->why[m], expected);
 }
 
 static void assert_missing(
@@ -578,7 +584,7 @@ PLAN_CASE("a check takes the place of a metric that is absent")
 	add_term(platform, raw_term("no_such_pmu", "event=0x05"));
 	platform->metrics[1] = metric_of_term(
 		"check.dram.read", raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf"));
-	platform->metrics[1].uncalibrated = true;
+	strcpy(platform->metrics[1].uncalibrated, "Nobody knows.");
 	platform->n_metrics = 2;
 	fixture_init(&f, "sapphire-rapids-ddr", platform);
 	plan_take_checks(&f.plan);
@@ -587,6 +593,38 @@ PLAN_CASE("a check takes the place of a metric that is absent")
 			"the kernel has no PMU named no_such_pmu");
 		assert_int_equal(f.plan.sockets[s].substituted_by[0], 2);
 		assert_int_equal(f.plan.sockets[s].substituted_by[1], 0);
+	}
+}
+
+/* The reason of a partial value goes before that of the doubt. */
+CASE("a doubt about sockets with several NUMA nodes is told where there are several")
+{
+	static const struct {
+		const char *machine, *always, *if_divided, *why;
+	} rows[] = {
+		{ "zen5", "", "Not so there.", "" },
+		{ "zen5", "Nobody knows.", "Not so there.", "Nobody knows." },
+		{ "zen5-nps4", "", "Not so there.", "Not so there." },
+		{ "zen5-nps4", "Nobody knows.", "Not so there.", "Not so there." },
+		{ "zen5-nps4", "Nobody knows.", "", "Nobody knows." },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct platform *platform = new_platform("dram.read");
+		struct fixture own;
+		char why[PAGE_TEXT_MAX];
+
+		add_term(platform, raw_term("amd_umc_[0-9]*", "event=0x0a"));
+		strcpy(platform->metrics[0].uncalibrated, rows[i].always);
+		strcpy(platform->metrics[0].uncalibrated_if_divided, rows[i].if_divided);
+		strcpy(platform->metrics[0].partial, i % 2 ? "A part." : "");
+		fixture_init(&own, rows[i].machine, platform);
+		snprintf(why, sizeof why, "%s%s%s", platform->metrics[0].partial,
+			i % 2 && rows[i].why[0] ? "; " : "", rows[i].why);
+		assert_int_equal(own.plan.sockets[0].quality[0],
+			(i % 2 ? PAGE_PARTIAL : 0) | (rows[i].why[0] ? PAGE_UNCALIBRATED : 0));
+		assert_string_equal(own.plan.sockets[0].why[0], why);
+		fixture_done(&own);
 	}
 }
 

@@ -80,7 +80,8 @@ CASE("Every key of a platform file is read")
 		       "pmu = uncore_hbm_[0-9]* | uncore_type_14_[0-9]*\n"
 		       "event = sysfs:cas_{n}.x | raw:event=0x05,umask=0xcf|pfm:x_{n}::A:B\n"
 		       "bytes = 32\nchannel = hbm\nclock = raw:event=7,edge\nclock_ms = 20\n"
-		       "uncalibrated = yes\nunit = ns\nsource = a; b\nconfidence = low\n"
+		       "uncalibrated = Nobody knows.\nuncalibrated_if_divided = Nor there.\n"
+		       "unit = ns\nsource = a; b\nconfidence = low\n"
 		       "[hbm.read/miss-1]\npmu = b\nevent = raw:e=1\nbytes = 1\nsubtract = yes\n"
 		       "[hbm.read/more]\npmu = c\nevent = raw:e=2\nbytes = 16777216\n" ABSENT);
 	assert_string_equal(p->name, "x");
@@ -95,7 +96,8 @@ CASE("Every key of a platform file is read")
 	assert_string_equal(metric->absent, "");
 	assert_string_equal(metric->source, "a; b");
 	assert_string_equal(metric->confidence, "low");
-	assert_true(metric->uncalibrated);
+	assert_string_equal(metric->uncalibrated, "Nobody knows.");
+	assert_string_equal(metric->uncalibrated_if_divided, "Nor there.");
 	assert_int_equal(metric->n_terms, 3);
 	assert_string_equal(metric->terms[0].pmu, "uncore_hbm_[0-9]* | uncore_type_14_[0-9]*");
 	assert_int_equal(metric->terms[0].event.n, 3);
@@ -139,7 +141,7 @@ CASE("A bad [platform] is refused")
 		"standin, "
 		"sweep_every_s, unsupported, vendor, "
 		"family, model, stepping, cpu, implementer, part, cpuless_node, cpuless_gib, "
-		"nodes_per_socket, with_pmu, without_pmu.");
+		"with_pmu, without_pmu.");
 	refuses(HEADER "pmu_sockets = a_1*,a_5*|b\n" METRIC,
 		"/x.conf:4: pmu_sockets = a_1*,a_5*|b: must be a glob over PMU names, or several "
 		"separated by \" | \".");
@@ -348,7 +350,7 @@ CASE("A bad value in a metric is refused")
 	refuses_metric("", "subtract = yes\n",
 		"/x.conf:10: unknown key subtract in [dram.read]; known are pmu, event, bytes, "
 		"scale, channel, clock, clock_ms, absent, partial, source, measured, confidence, "
-		"uncalibrated, opt_in, unit, pmid.");
+		"uncalibrated, uncalibrated_if_divided, opt_in, unit, pmid.");
 	refuses_metric("", "[dram.read/a]\nsource = b\n",
 		"/x.conf:11: unknown key source in [dram.read/a]; known are pmu, event, bytes, "
 		"scale, channel, clock, clock_ms, subtract, optional.");
@@ -542,10 +544,31 @@ CASE("All platforms are visited, overridden ones not")
 	tree_free(&place.tree);
 }
 
+CASE("A doubt may be said by yes, without a reason")
+{
+	static const struct {
+		const char *line, *doubt;
+	} rows[] = {
+		{ "uncalibrated = yes\n", "Sources disagree on what a count is worth." },
+		{ "uncalibrated = no\n", "" },
+		{ "", "" },
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		char text[1024];
+		struct platform *platform;
+
+		snprintf(text, sizeof text, "%s%s", HEADER METRIC, rows[i].line);
+		platform = accepts(text);
+		assert_string_equal(platform->metrics[0].uncalibrated, rows[i].doubt);
+		free(platform);
+	}
+}
+
 CASE("The site says what a count is worth")
 {
 	struct platform *platform = accepts(
-		HEADER METRIC "uncalibrated = yes\n"
+		HEADER METRIC "uncalibrated = yes\nuncalibrated_if_divided = Nor there.\n"
 			      "[dram.write]\npmu = b\nevent = raw:e=1\nbytes = 1\nsource = here\n"
 			      "confidence = low\n[dram.write/other]\npmu = b\nevent = "
 			      "raw:e=2\nbytes = 2\n" ABSENT);
@@ -553,7 +576,8 @@ CASE("The site says what a count is worth")
 
 	assert_int_equal(platform_calibrate(platform, "dram.read", 128, &fault), 0);
 	assert_int_equal(platform->metrics[0].terms[0].scale.n, 128);
-	assert_false(platform->metrics[0].uncalibrated);
+	assert_string_equal(platform->metrics[0].uncalibrated, "");
+	assert_string_equal(platform->metrics[0].uncalibrated_if_divided, "");
 	assert_true(platform->metrics[0].calibrated);
 	assert_int_equal(platform_calibrate(platform, "itom", 64, &fault), -EINVAL);
 	assert_string_equal(
