@@ -127,13 +127,12 @@ static int allocate(struct topology *topology, unsigned n_sockets, unsigned n_cp
 	return 0;
 }
 
-static void place_cpu(
-	struct topology *topology, hwloc_topology_t hwloc, hwloc_obj_t pu, bool has_packages)
+static void place_cpu(struct topology *topology, hwloc_topology_t hwloc, hwloc_obj_t pu)
 {
 	hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, pu);
 	hwloc_obj_t die = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_DIE, pu);
 	int n_dies = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_DIE);
-	int socket = package ? (int)package->logical_index : has_packages ? -1 : 0;
+	int socket = package ? (int)package->logical_index : topology->has_packages ? -1 : 0;
 
 	if (pu->os_index >= topology->n_cpus || socket < 0)
 		return;
@@ -152,6 +151,7 @@ static int copy(hwloc_topology_t hwloc, hwloc_const_bitmap_t online, struct topo
 
 	if (r < 0)
 		return r;
+	topology->has_packages = n_packages > 0;
 	for (int cpu = hwloc_bitmap_first(online); cpu >= 0; cpu = hwloc_bitmap_next(online, cpu))
 		topology->socket_of_cpu[cpu] = TOPOLOGY_NOWHERE;
 	while ((object = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, object)))
@@ -159,7 +159,7 @@ static int copy(hwloc_topology_t hwloc, hwloc_const_bitmap_t online, struct topo
 			object->os_index == HWLOC_UNKNOWN_INDEX ? object->logical_index
 								: object->os_index;
 	while ((object = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PU, object)))
-		place_cpu(topology, hwloc, object, n_packages > 0);
+		place_cpu(topology, hwloc, object);
 	return 0;
 }
 

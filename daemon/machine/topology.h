@@ -12,6 +12,8 @@
 enum { TOPOLOGY_OFFLINE = -1, TOPOLOGY_NOWHERE = -2 };
 
 struct topology {
+	bool has_packages; /* else all CPUs are on one socket, because nothing says where they are
+			    */
 	unsigned n_sockets;
 	unsigned n_cpus;    /* length of the arrays: highest CPU number + 1 */
 	int *socket_of_cpu; /* or TOPOLOGY_OFFLINE; TOPOLOGY_NOWHERE: online, but on no known socket

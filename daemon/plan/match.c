@@ -94,11 +94,26 @@ static bool has_place(const struct pmu *pmu, const struct topology *topology)
 	return pmu->cpumask && most_boxes(pmu, topology);
 }
 
+/* Without packages one CPU of the cpumask is taken. The number of the others, which may be on other
+ * sockets. */
+static unsigned count_unplaced(const struct pmu *pmu, const struct topology *topology)
+{
+	unsigned n = 0;
+	int cpu;
+
+	if (topology->has_packages || pmu->place)
+		return 0;
+	for (cpu = hwloc_bitmap_first(pmu->cpumask); cpu >= 0;
+		cpu = hwloc_bitmap_next(pmu->cpumask, cpu))
+		n += socket_of(topology, cpu) >= 0;
+	return n ? n - 1 : 0;
+}
+
 unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket,
 	char ret_why[PAGE_TEXT_MAX])
 {
 	const struct pmu *pmu = match->pmu;
-	unsigned n = pmu->cpumask ? n_boxes(pmu, topology, socket) : 0, most;
+	unsigned n = pmu->cpumask ? n_boxes(pmu, topology, socket) : 0, most, unplaced;
 	int stray;
 
 	memcpy(ret_why, match->why, PAGE_TEXT_MAX);
@@ -114,6 +129,14 @@ unsigned match_n_lost(const struct match *match, const struct topology *topology
 			"the cpumask of %s names CPU %d, whose socket is not known", pmu->name,
 			stray);
 		return 1;
+	}
+	unplaced = count_unplaced(pmu, topology);
+	if (unplaced) {
+		snprintf(ret_why, PAGE_TEXT_MAX,
+			"the cpumask of %s has %u CPUs, and the kernel does not say on which "
+			"sockets they are",
+			pmu->name, unplaced + 1);
+		return unplaced;
 	}
 	most = most_boxes(pmu, topology);
 	if (n && n < most) {

@@ -118,8 +118,8 @@ struct quality_evidence {
 void quality_judge(
 	struct plan_socket *socket, unsigned metric, const struct quality_evidence *evidence);
 
-/* Tells of a socket that has fewer boxes of @metric than another, when all are judged: that is not
- * an error, but the sockets cannot be compared. -ENOMEM. */
+/* Tells of each socket that has fewer boxes of @metric than another, when all are judged. If the
+ * boxes are memory channels the value is partial there. -ENOMEM. */
 int quality_note_uneven(struct plan *plan, unsigned metric);
 
 /* --- the parts of a plan --- */

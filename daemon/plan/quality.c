@@ -172,23 +172,40 @@ void quality_judge(
 	note_doubt(socket, metric, find_dispute(asked, evidence->lists));
 }
 
+/* Memory that no box counts makes the value too small. Other boxes may be fewer by nature. */
+static void lower_uneven(
+	struct plan_socket *socket, unsigned metric, unsigned other, unsigned n_expected)
+{
+	char reasons[PLAN_WHY_MAX] = "";
+
+	text_append(reasons, sizeof reasons, "%u of %u boxes: socket %u has more%s%s",
+		socket->found[metric].n, n_expected, other, socket->why[metric][0] ? "; " : "",
+		socket->why[metric]);
+	memcpy(socket->why[metric], reasons, sizeof reasons);
+	socket->quality[metric] |= PAGE_PARTIAL;
+	socket->found[metric].n_expected = n_expected;
+}
+
 int quality_note_uneven(struct plan *plan, unsigned metric)
 {
+	const struct platform_term *term = &plan->platform->metrics[metric].terms[0];
 	const struct plan_socket *most = &plan->sockets[0];
 	char why[PAGE_TEXT_MAX];
+	int r = 0;
 
 	for (unsigned s = 1; s < plan->n_sockets; s++)
 		if (plan->sockets[s].found[metric].n > most->found[metric].n)
 			most = &plan->sockets[s];
-	for (unsigned s = 0; s < plan->n_sockets; s++) {
-		const unsigned n = plan->sockets[s].found[metric].n;
+	for (unsigned s = 0; r >= 0 && s < plan->n_sockets; s++) {
+		const unsigned n = plan->sockets[s].found[metric].n, other = most - plan->sockets;
 
 		if (!is_whole(&plan->sockets[s], metric) || n == most->found[metric].n)
 			continue;
 		snprintf(why, sizeof why, "socket %u has %u of them, and socket %u has %u", s, n,
-			(unsigned)(most - plan->sockets), most->found[metric].n);
-		return plan_add_missing(
-			plan, plan->platform->metrics[metric].terms[0].pmu, (int)metric, why);
+			other, most->found[metric].n);
+		r = plan_add_missing(plan, term->pmu, (int)metric, why);
+		if (term->channel[0])
+			lower_uneven(&plan->sockets[s], metric, other, most->found[metric].n);
 	}
-	return 0;
+	return r;
 }

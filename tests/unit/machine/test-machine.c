@@ -150,7 +150,7 @@ CASE("A socket is divided if two nodes with CPUs are on it")
 		{ "0-7", { "7\n", "\n", "6\n" }, true },
 	};
 	int sockets[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
-	const struct topology topology = { 2, ARRAY_SIZE(sockets), sockets, NULL, NULL };
+	const struct topology topology = { true, 2, ARRAY_SIZE(sockets), sockets, NULL, NULL };
 	struct tree tree = tree_new();
 
 	assert_false(machine_is_divided(tree.fd, &topology)); /* it has no node at all */

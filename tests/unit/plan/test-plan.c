@@ -672,17 +672,31 @@ PLAN_CASE("a sum that lacks a term on a socket is absent there")
 	assert_int_equal(f.plan.sockets[1].cpu, -1);
 }
 
-/* Both values are whole, but a user who compares the sockets wants to know. */
-PLAN_CASE("boxes that one socket lacks are told")
+PLAN_CASE("boxes that one socket lacks are told, and memory channels make its value partial")
 {
+	const char *why = "socket 1 has 7 of them, and socket 0 has 8";
 	struct platform *platform = new_platform("dram.read");
+	struct platform_term term = raw_term("uncore_imc_[0-7]", "event=0x05");
 
-	add_term(platform, raw_term("uncore_imc_[0-7]", "event=0x05"));
+	add_term(platform, term);
+	platform->metrics[1] = metric_of_term("dram.write", term);
+	strcpy(platform->metrics[1].terms[0].channel, "imc");
+	platform->metrics[2] = platform->metrics[1];
+	strcpy(platform->metrics[2].name, "hbm.write");
+	strcpy(platform->metrics[2].uncalibrated, "Nobody knows.");
+	platform->n_metrics = 3;
 	fixture_init(&f, "sapphire-rapids-nasty", platform);
-	assert_quality(&f, 0, "dram.read", 0, "");
-	assert_quality(&f, 1, "dram.read", 0, "");
-	assert_missing(
-		&f, "uncore_imc_[0-7]", "dram.read", "socket 1 has 7 of them, and socket 0 has 8");
+	for (unsigned s = 0; s < 2; s++) {
+		assert_quality(&f, s, "dram.read", 0, "");
+		assert_quality(&f, s, "dram.write", s ? PAGE_PARTIAL : 0,
+			s ? "7 of 8 boxes: socket 0 has more" : "");
+		assert_quality(&f, s, "hbm.write", PAGE_UNCALIBRATED | (s ? PAGE_PARTIAL : 0),
+			s ? "7 of 8 boxes: socket 0 has more" : "");
+	}
+	assert_int_equal(f.plan.sockets[1].found[1].n_expected, 8);
+	assert_int_equal(f.plan.sockets[1].found[0].n_expected, 7);
+	assert_missing(&f, "uncore_imc_[0-7]", "dram.read", why);
+	assert_missing(&f, "uncore_imc_[0-7]", "dram.write", why);
 }
 
 PLAN_CASE("equal events are opened once")
@@ -740,7 +754,7 @@ CASE("a cpumask without an online CPU is told")
 	struct tree tree = tree_new();
 	int sockets[] = { 0, -1 }, dies[] = { 0, -1 };
 	uint32_t packages[] = { 0 };
-	struct topology topology = { 1, 2, sockets, dies, packages };
+	struct topology topology = { true, 1, 2, sockets, dies, packages };
 	struct fault fault;
 	struct plan plan;
 
@@ -767,7 +781,7 @@ CASE("more events than a box holds are refused")
 	int root_fd = machine_open("sapphire-rapids");
 	int sockets[] = { 0 }, dies[] = { 0 };
 	uint32_t packages[] = { 0 };
-	struct topology topology = { 1, 1, sockets, dies, packages };
+	struct topology topology = { true, 1, 1, sockets, dies, packages };
 	struct plan plan = { .n_boxes = 77 };
 	struct fault fault;
 	char event[32];
