@@ -171,6 +171,17 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+static void log_disputes(const struct plan *plan)
+{
+	for (unsigned m = 0; m < plan->platform->n_metrics; m++) {
+		const char *dispute = plan_find_dispute(plan, m);
+
+		if (dispute)
+			log_warning("%s is uncalibrated: %s.", plan->platform->metrics[m].name,
+				dispute);
+	}
+}
+
 static void log_start(const struct counters *counters, const char *disabled_metrics)
 {
 	for (unsigned i = 0; i < counters->n_warnings; i++)
@@ -181,6 +192,7 @@ static void log_start(const struct counters *counters, const char *disabled_metr
 		counters->platform->standin ? " This is a stand-in: nothing it counts is memory "
 					      "traffic of this machine."
 					    : "");
+	log_disputes(&counters->plan);
 	if (*disabled_metrics)
 		log_info("Not counted because of disable in [metrics] of uncored.conf: %s.",
 			disabled_metrics);

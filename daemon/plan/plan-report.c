@@ -27,6 +27,8 @@ static void write_event(struct jsonwriter *json, const struct plan *plan,
 	platform_report_worth(json, use->scale);
 	if (use->subtract)
 		jsonwriter_flag(json, "subtract", true);
+	if (code->is_disputed)
+		jsonwriter_flag(json, "disputed", true);
 	jsonwriter_text(json, "via", code->via);
 	jsonwriter_text_if_any(json, "tried", code->tried);
 	jsonwriter_close(json);
@@ -53,6 +55,7 @@ static void write_socket(struct jsonwriter *json, const struct plan *plan, unsig
 
 	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "socket", socket);
+	jsonwriter_number(json, "package", s->package);
 	jsonwriter_array(json, "boxes");
 	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++) {
 		jsonwriter_object(json, NULL);
@@ -85,6 +88,9 @@ static void write_served(struct jsonwriter *json, const struct plan *plan, unsig
 		jsonwriter_number(json, "socket", s);
 		plan_report_quality(json, socket->quality[metric]);
 		jsonwriter_text_if_any(json, "why", socket->why[metric]);
+		if (socket->substituted_by[metric])
+			jsonwriter_text(json, "taken_from",
+				plan->platform->metrics[socket->substituted_by[metric] - 1].name);
 		jsonwriter_number(json, "boxes", socket->found[metric].n);
 		jsonwriter_number(json, "expected", socket->found[metric].n_expected);
 		jsonwriter_close(json);
@@ -127,6 +133,17 @@ void plan_report_missing(struct jsonwriter *json, const struct plan *plan)
 	jsonwriter_close(json);
 }
 
+static void write_what_it_is(struct jsonwriter *json, const struct platform *platform)
+{
+	jsonwriter_text(json, "platform", platform->name);
+	jsonwriter_text(json, "title", platform->title);
+	jsonwriter_text(json, "path", platform->path);
+	if (platform->standin)
+		jsonwriter_flag(json, "standin", true);
+	if (*platform->asleep)
+		jsonwriter_text(json, "not_enabled", platform->asleep + 1);
+}
+
 char *plan_report_json(const struct plan *plan,
 	void (*add)(struct jsonwriter *json, const void *context), const void *context)
 {
@@ -135,7 +152,7 @@ char *plan_report_json(const struct plan *plan,
 
 	jsonwriter_init(&json, false);
 	jsonwriter_object(&json, NULL);
-	jsonwriter_text(&json, "platform", plan->platform->name);
+	write_what_it_is(&json, plan->platform);
 	jsonwriter_array(&json, "sockets");
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		write_socket(&json, plan, s);

@@ -89,6 +89,28 @@ void plan_take_checks(struct plan *plan)
 	}
 }
 
+static const struct event_code *disputed_code(const struct plan_box *box, unsigned metric)
+{
+	for (unsigned i = 0; i < box->n_uses; i++) {
+		const struct event_code *code = &box->events[box->uses[i].event].code;
+
+		if (box->uses[i].metric == metric && code->is_disputed)
+			return code;
+	}
+	return NULL;
+}
+
+const char *plan_find_dispute(const struct plan *plan, unsigned metric)
+{
+	const struct event_code *code = NULL;
+
+	if (plan->platform->metrics[metric].calibrated)
+		return NULL;
+	for (unsigned i = 0; i < plan->n_boxes && !code; i++)
+		code = disputed_code(&plan->boxes[i], metric);
+	return code ? code->tried : NULL;
+}
+
 bool plan_serves(const struct plan *plan, int metric)
 {
 	unsigned n = plan->platform->n_metrics;

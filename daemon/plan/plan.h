@@ -146,6 +146,10 @@ int plan_add_channel(struct plan *plan, const struct page_channel *channel);
  */
 void plan_take_checks(struct plan *plan);
 
+/* The codes of the first event of @metric of which kernel and platform file differ, in words. NULL:
+ * there is none, or the site compared the metric with a known traffic. */
+const char *plan_find_dispute(const struct plan *plan, unsigned metric);
+
 /* Is @metric served on any socket? -1: is any? */
 bool plan_serves(const struct plan *plan, int metric);
 

@@ -33,6 +33,7 @@ static struct json_object *check_machine(const char *machine)
 	char *text;
 
 	plan_machine(machine, "", &counters);
+	plan_take_checks(&counters.plan);
 	text = plan_report_json(&counters.plan, NULL, NULL);
 	counters_done(&counters);
 	assert_non_null(text);
@@ -76,7 +77,12 @@ CASE("Ice Lake is reported with the promised keys")
 	struct json_object *socket = element(report, "sockets", 1), *box, *event;
 
 	assert_text(report, "platform", "icelake-sp");
+	assert_text(report, "title", "Intel Ice Lake-SP and Ice Lake-D");
+	assert_non_null(strstr(json_object_get_string(member(report, "path")), "/icelake-sp.conf"));
+	assert_non_null(strstr(
+		json_object_get_string(member(report, "not_enabled")), "pcie.read pcie.write"));
 	assert_number(socket, "socket", 1);
+	assert_number(socket, "package", 1);
 	box = element(socket, "boxes", 0);
 	assert_text(box, "pmu", "uncore_imc_0");
 	assert_number(box, "type", 4000);
@@ -194,5 +200,40 @@ CASE("a count in doubt is uncalibrated")
 
 	assert_non_null(entry);
 	assert_string_equal(json_object_get_string(element(entry, "quality", 0)), "uncalibrated");
+	json_object_put(report);
+}
+
+CASE("a dispute between alias and file is told for the metric, the event and the log")
+{
+	static const char why[] =
+		"this kernel's sysfs:cas_count_write is 0xc04, but raw:event=0x04,umask=0x30 is "
+		"0x3004, which is counted";
+	struct counters counters = {};
+	struct json_object *report = check_machine("icelake-sp-kernel516"), *event, *entry;
+
+	event = element(element(element(report, "sockets", 0), "boxes", 0), "events", 1);
+	assert_text(event, "metric", "dram.write");
+	assert_text(event, "config", "0x3004");
+	assert_text(event, "via", "raw:event=0x04,umask=0x30");
+	assert_text(event, "tried", why);
+	assert_true(json_object_get_boolean(member(event, "disputed")));
+	entry = served(report, "dram.write", 1);
+	assert_text(entry, "why", why);
+	assert_string_equal(json_object_get_string(element(entry, "quality", 0)), "uncalibrated");
+	json_object_put(report);
+	plan_machine("icelake-sp-kernel516", "", &counters);
+	assert_string_equal(plan_find_dispute(&counters.plan, 1), why);
+	assert_null(plan_find_dispute(&counters.plan, 6)); /* itom */
+	counters.platform->metrics[1].calibrated = true;
+	assert_null(plan_find_dispute(&counters.plan, 1));
+	counters_done(&counters);
+}
+
+CASE("a metric that its check counts says so")
+{
+	struct json_object *report = check_machine("icelake-sp-fallback");
+
+	assert_text(served(report, "dram.read", 0), "taken_from", "check.dram.read");
+	assert_null(json_object_object_get(served(report, "pmm.read", 0), "taken_from"));
 	json_object_put(report);
 }
