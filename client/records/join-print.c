@@ -18,7 +18,7 @@ enum { HOST_MOST = 16 }; /* characters of a host name in a cell */
 static void print_heading(FILE *out, const struct join *join)
 {
 	const struct record *total = &join->total;
-	const uint32_t n_nodes = join->hosts.n;
+	const uint32_t n_nodes = join->runs.n_machines;
 
 	fprintf(out, "\n Regions of %s (", *total->command ? total->command : "unknown commands");
 	if (*total->job)

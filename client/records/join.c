@@ -252,15 +252,15 @@ static int sort_regions(struct join *join)
 
 static int find_places(struct join *join)
 {
-	_cleanup_free_ uint32_t *n_of_host = calloc(join->hosts.n + 1U, sizeof *n_of_host);
+	_cleanup_free_ uint32_t *n_of_machine =
+		calloc(join->runs.n_machines + 1U, sizeof *n_of_machine);
 
 	join->places = calloc(join->n_records, sizeof *join->places);
-	if (!n_of_host || !join->places)
+	if (!n_of_machine || !join->places)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < join->n_records; i++)
 		if (join->runs.of[i] == RUNS_APART)
-			join->places[i] =
-				++n_of_host[names_add(&join->hosts, join->records[i].host)];
+			join->places[i] = ++n_of_machine[join->records[i].machine];
 	return 0;
 }
 

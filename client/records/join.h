@@ -36,13 +36,13 @@ struct join_region {
 
 struct join {
 	uint32_t n_records;
-	struct record *records;   /* owned */
-	struct runs runs;         /* owned */
-	uint32_t n_apart;         /* number of records that are in no run */
-	uint32_t *places;         /* owned; of those: the place among those of the host, from 1 */
-	struct names hosts;       /* owned */
-	struct names names, rows; /* owned; of the regions, and of names and groups */
-	struct record total;      /* without a host */
+	struct record *records; /* owned */
+	struct runs runs;       /* owned */
+	uint32_t n_apart;       /* number of records that are in no run */
+	uint32_t *places;       /* owned; of those: the place among those of the machine, from 1 */
+	struct names hosts;     /* owned */
+	struct names names, rows;    /* owned; of the regions, and of names and groups */
+	struct record total;         /* without a host */
 	struct join_region *regions; /* owned; as those of the total */
 	bool lacks_metric;           /* the nodes have more metrics than the sum has room for */
 	bool is_folded;              /* see join_fold() */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "client/records/machines.h"
 #include "client/report/json.h"
 
 enum { LIKE_MOST = 8 }; /* most sentences of one kind */
@@ -157,12 +158,12 @@ static void write_host_apart(const struct join *join, uint32_t first, uint32_t n
 		join->runs.n_runs ? ", and none is in the sum of nodes" : "");
 }
 
-static uint32_t count_apart(const struct join *join, const char *host)
+static uint32_t count_apart(const struct join *join, uint32_t machine)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < join->n_records; i++)
-		n += join->places[i] && strcmp(join->records[i].host, host) == 0;
+		n += join->places[i] && join->records[i].machine == machine;
 	return n;
 }
 
@@ -172,7 +173,7 @@ static void write_apart(const struct join *join, FILE *out)
 
 	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
 		if (join->places[i] == 1 && goes_on(&hosts))
-			write_host_apart(join, i, count_apart(join, join->records[i].host), out);
+			write_host_apart(join, i, count_apart(join, join->records[i].machine), out);
 	end_kind(&hosts);
 	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
 		if (join->places[i] && goes_on(&records))
@@ -282,6 +283,7 @@ static void write_omissions(const struct join *join, FILE *out)
 
 void notes_write(const struct join *join, FILE *out)
 {
+	machines_write(join->records, join->n_records, join->runs.n_machines, out);
 	write_runs(join, out);
 	write_apart(join, out);
 	write_platforms(join, out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/records/machines.h"
 #include "common/macro.h"
 
 void runs_done(struct runs *runs)
@@ -22,7 +23,7 @@ int runs_one(uint32_t n_records, struct runs *ret)
 /* --- order --- */
 
 /* A part of a sorted list of records: those of one host, of one step, or of both. Those of one host
- * are in the order of their begin. */
+ * are in the order of their begin. A host is a machine here, whatever its names are. */
 struct stretch {
 	const struct record *const *first;
 	size_t n;
@@ -40,9 +41,10 @@ static int compare_times(const struct record *a, const struct record *b)
 static int compare_hosts(const void *a, const void *b)
 {
 	const struct record *const *x = a, *const *y = b;
-	const int r = strcmp((*x)->host, (*y)->host);
 
-	return r ? r : compare_times(*x, *y);
+	if ((*x)->machine != (*y)->machine)
+		return (*x)->machine < (*y)->machine ? -1 : 1;
+	return compare_times(*x, *y);
 }
 
 /* The name of a step on all nodes. Names that a launcher or `uncore run` makes up on each node do
@@ -78,7 +80,7 @@ static struct stretch stretch_of_host(const struct record *const *first, size_t 
 {
 	struct stretch stretch = { .first = first };
 
-	while (stretch.n < n && strcmp(first[stretch.n]->host, first[0]->host) == 0)
+	while (stretch.n < n && first[stretch.n]->machine == first[0]->machine)
 		stretch.n++;
 	return stretch;
 }
@@ -268,11 +270,12 @@ static int assign_all(
 }
 
 /* If no host has a second record, all records are of one run, whatever their names are. */
-int runs_find(const struct record *records, uint32_t n_records, struct runs *ret)
+int runs_find(struct record *records, uint32_t n_records, struct runs *ret)
 {
+	const int64_t n_machines = machines_find(records, n_records);
 	_cleanup_free_ const struct record **order = calloc(n_records + 1U, sizeof *order);
 	_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
-	int r = order ? runs_one(n_records + 1, &runs) : -ENOMEM;
+	int r = order && n_machines >= 0 ? runs_one(n_records + 1, &runs) : -ENOMEM;
 
 	if (r < 0)
 		return r;
@@ -289,6 +292,7 @@ int runs_find(const struct record *records, uint32_t n_records, struct runs *ret
 	}
 	if (r < 0)
 		return r;
+	runs.n_machines = (uint32_t)n_machines;
 	*ret = runs;
 	runs = (struct runs){ .n_runs = 0 };
 	return 0;

@@ -147,6 +147,7 @@ struct record {
 	char version[32];               /* of uncored that wrote the record */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
+	uint32_t machine; /* among joined records: its number (client/records/machines.h) */
 	int64_t begun_ns, ended_ns; /* CLOCK_REALTIME: first join, end or present; 0: not known */
 	uint32_t run;               /* of this team; later runs have higher numbers */
 	uint32_t n_expected;        /* members that the launcher announced; 0: not known */

@@ -64,6 +64,16 @@ static int join_hosts(struct job_records *records, const struct job_run *run, st
 	return r < 0 ? r : join_end_folding(ret, true);
 }
 
+/* A machine has a record under one of its names, and so under all of them. */
+static int add_names(const struct job_run *run, struct join *join)
+{
+	int64_t r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < run->hosts.n; i++)
+		r = names_add(&join->hosts, run->hosts.all[i]);
+	return r < 0 ? (int)r : 0;
+}
+
 static int find_met(const struct job_records *records, struct job_report *report)
 {
 	const char *id = report->run->records[0]->id;
@@ -85,6 +95,7 @@ static size_t write_notes(const struct job_report *report, FILE *out)
 	size_t n = notes_write_missing(&report->join, report->expected, out);
 	bool unused = false;
 
+	fputs(run->machines, out);
 	notes_write(&report->join, out);
 	for (size_t i = 0; i < run->n; i++) {
 		n += !run->records[i]->complete;
@@ -111,6 +122,8 @@ int job_report_make(struct job_records *records, const struct job_run *run,
 	r = find_met(records, ret);
 	if (r == 0)
 		r = join_hosts(records, run, &ret->join);
+	if (r == 0)
+		r = add_names(run, &ret->join);
 	if (r < 0)
 		return r;
 	out = open_memstream(&ret->notes, &size_bytes);

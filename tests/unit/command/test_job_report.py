@@ -182,6 +182,21 @@ def one_host():
               [(12, ["n1", "n2"]), (24, ["n1", "n2"])], "sums")
 
 
+def one_machine():
+    """Records of one generation are of one machine, whatever their hosts are: the longest is taken"""
+    machine, other = "0123456789abcdef" * 2, "f" * 32
+    ranks = [record("c1", socket(0, 5), generation=machine), record("c2", socket(0, 70), end=21, generation=machine)]
+    run, = runs_of([*ranks, record("n1", socket(0, 900), generation=other)], "--hosts", "c1,c2,n1")
+    tap.equal((run["total"]["dram.read"]["bytes"], run["missing"]), (970, []), "sum, and hosts without a record")
+    tap.equal(run["notes"][0], "c2 and c1 are one machine: its counters are taken once.", "note")
+    keyed = [{**one, "run": "k"} for one in ranks]
+    contains(report(keyed).stdout, "run k, 1 host, ", "are one machine")
+    tap.equal(len(runs_of([ranks[0], record("c2", socket(0, 70), begin=30, end=40, generation=machine)], "--all")), 2,
+              "one after the other")
+    run, = runs_of([record(f"n{number}", socket(0, 5)) for number in range(3)])
+    tap.equal((run["total"]["dram.read"]["bytes"], run["notes"]), (15, []), "generations that are not known")
+
+
 def wrong():
     """A line that is not a record, or a wrong one, is told with its number, and the others are shown"""
     good = json.dumps(record("n1", socket(0, 5)))
@@ -264,5 +279,5 @@ def as_csv():
 
 
 tap.run_functions([(body.__doc__, body) for body in (
-    sums, any_metric, hosts, shares, runs, moments, twins, one_host, wrong, hostile,
+    sums, any_metric, hosts, shares, runs, moments, twins, one_host, one_machine, wrong, hostile,
     files_of_others, many_hosts, as_csv)])

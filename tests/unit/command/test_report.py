@@ -30,7 +30,7 @@ def region(name, *sockets):
 
 
 def record(host, *regions):
-    return {"schema": 1, "version": "0.2.0", "platform": "icelake-sp", "generation": "0" * 31 + "1", "host": host,
+    return {"schema": 1, "version": "0.2.0", "platform": "icelake-sp", "generation": "0" * 32, "host": host,
             "team": "77.0", "run": 1, "job": "77", "command": "lbm", "begun_s": 1795408200, "ended_s": 1795408260,
             "expected": 2,
             "members": [{"rank": 0, "pid": 100, "cpus": "0-3", "died": False},
@@ -294,7 +294,7 @@ def rows():
                          "begun_ns": str(1795408200 * SECOND_NS), "ended_ns": str(1795408260 * SECOND_NS), "sum": "1",
                          "absent": "", "alone": "", "low": "", "high": "", "own": "", "own_error": "",
                          "own_absent": "", "time": "2026-11-23T04:30:00Z", "command": "lbm", "platform": "icelake-sp",
-                         "generation": "0" * 31 + "1", "title": "", "label": "size 8"},
+                         "generation": "0" * 32, "title": "", "label": "size 8"},
               "first line")
     tap.equal(lines[2]["package"], "", "package, where the report does not say it")
     odd = [line for line in lines if line["region"] == 'a "b", c']
@@ -357,6 +357,10 @@ def twins():
 
 # --- several records of a host ---
 
+MACHINE = "0123456789abcdef" * 2  # a generation
+
+
+
 def moved(host, read, begun, ended, **more):
     """A record of a host that moved so many bytes between two times, in seconds."""
     return {**record(host, region("solve", socket(0, read, 1))), "begun_ns": int(begun * SECOND_NS),
@@ -418,6 +422,23 @@ def at_once():
     tap.equal(sums(steps)[0], {("n1", 0): 70, ("n1", 1): 700}, "sums of one host")
     later = moved("n1", 9, 40, 50, team="77.2")
     tap.equal(sums(steps + [later])[0], {1: 9, ("n1", 0): 70, ("n1", 1): 700}, "a later step beside them")
+
+
+def one_machine():
+    """Records of one generation are of one machine, whatever their hosts are: they are never summed"""
+    ranks = [moved(f"c{number}", 100 * number, 10, 19 + number, generation=MACHINE) for number in (1, 2)]
+    have, table = sums(ranks)
+    tap.equal(have, {("c1", 0): 100, ("c2", 1): 200}, "ranks that overlap")
+    contains(table, "(job 77, 1 node, 4 of 4 ranks)", "c1 and c2 are one machine: its counters are taken once.",
+             "\n solve@c1#1 ", "\n solve@c2#2 ")
+    have, table = sums([*ranks, moved("n1", 7000, 10, 20), moved("n2", 6000, 10, 20, generation=MACHINE[::-1])])
+    tap.equal(have, {1: 13000, ("c1", 0): 100, ("c2", 1): 200}, "beside other nodes")
+    contains(table, "(job 77, 3 nodes, ")
+    tap.equal(sums([ranks[0], {**ranks[1], "begun_ns": 20 * SECOND_NS}])[0], {1: 100, 2: 200}, "one after the other")
+    tap.equal(sums([ranks[0], moved("c2", 200, 10, 20), moved("c2", 400, 11, 20, generation=MACHINE)])[0],
+              {("c1", 0): 100, ("c2", 1): 200, ("c2", 2): 400}, "a host whose generation is not known once")
+    many = [moved(f"c{number:02}", 5, 10, 20, generation=MACHINE) for number in range(12)]
+    contains(sums(many)[1], "c06, c07 and 4 more are one machine")
 
 
 def other_clocks():
@@ -530,11 +551,11 @@ def origin_in_csv():
     """Each line of CSV has what tells its run from others"""
     line = next(csv.DictReader(io.StringIO(report(two_nodes(), "--csv").stdout)))
     tap.equal([line[key] for key in ("time", "command", "host", "platform", "generation", "socket")],
-              ["2026-11-23T04:30:00Z", "lbm", "n01", "icelake-sp", "0" * 31 + "1", "0"], "origin")
+              ["2026-11-23T04:30:00Z", "lbm", "n01", "icelake-sp", "0" * 32, "0"], "origin")
 
 
 if __name__ == "__main__":
     tap.run_functions([(case.__doc__, case) for case in (
         one_file, joined_table, singulars, joined_json, candidates, candidates_by_misses, predicted, merged, not_merged, read_again, array, rows, missing_hosts, other_files, bad_members,
-        twins, successive, at_once, other_clocks, old_times, differences, many_nodes, folded_nodes, spread,
+        twins, successive, at_once, one_machine, other_clocks, old_times, differences, many_nodes, folded_nodes, spread,
         origin_in_csv, usage)])

@@ -19,6 +19,7 @@ static struct record *two_records(void)
 		record_case_region(&records[i], "a", 1000 * (i + 1));
 	}
 	strcpy(records[1].host, "n02.site");
+	records[1].generation[1]++;
 	return records;
 }
 
@@ -353,7 +354,8 @@ CASE("a total has a row for each run")
 	char tag[JOIN_TAG_MAX];
 	struct join sum;
 
-	strcpy(records[1].host, records[0].host);
+	strcpy(records[1].host, "c1"); /* the same machine, by its generation */
+	records[1].generation[1] = records[0].generation[1];
 	records[1].begun_ns = records[0].ended_ns;
 	records[1].ended_ns = records[0].ended_ns + 1;
 	join(records, &sum);

@@ -138,7 +138,8 @@ static void parse_figures(const struct json_reader *reader, struct job_record *r
 	if (ret->complete) {
 		json_reader_free_text(reader, "platform", JSON_READER_TEXT(ret->record->platform));
 		if (json_reader_kind(reader, "generation") == JSON_TEXT)
-			parse_generation(reader, ret->record->generation);
+			parse_generation(reader, ret->generation);
+		memcpy(ret->record->generation, ret->generation, sizeof ret->generation);
 		parse_sockets(reader, ret);
 		return;
 	}

@@ -23,7 +23,9 @@ struct job_record {
 	double seconds; /* NAN: not known */
 	char exit[64];
 	bool complete;
-	uint32_t n_unused; /* sockets that the job could not use */
+	uint64_t generation[2]; /* 0: not known */
+	bool is_aside;          /* of a machine of which another record is taken */
+	uint32_t n_unused;      /* sockets that the job could not use */
 	/* One region with the figures of the sockets that the job could use. An incomplete record
 	 * has no figures. */
 	struct record *record; /* owned; NULL: see job_record_drop_figures() */

@@ -23,7 +23,8 @@ struct job_records {
 struct job_run {
 	size_t n;
 	struct job_record **records; /* owned; the elements are of struct job_records */
-	struct names hosts;          /* owned; of the records */
+	struct names hosts;          /* owned; of the records, and other names of their machines */
+	char *machines;              /* owned; lines: of machines that have several names */
 	char key[JOB_KEY_BYTES];     /* "": none */
 	int64_t begin_ns, end_ns;
 };

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/command/job/record/job-records.h"
+#include "client/records/machines.h"
 #include "common/array.h"
+#include "common/macro.h"
 
 /*
  * A record without a begin or without an end is only a moment. On the hosts of one run, the begins
@@ -17,6 +20,7 @@ void job_runs_done(struct job_runs *runs)
 	for (size_t i = 0; i < runs->n; i++) {
 		free(runs->all[i].records);
 		names_done(&runs->all[i].hosts);
+		free(runs->all[i].machines);
 	}
 	free(runs->all);
 	*runs = (struct job_runs){ .n = 0 };
@@ -90,6 +94,70 @@ static int take(struct job_runs *runs, struct job_record *record)
 	return add(run, record);
 }
 
+/* --- machines with several names --- */
+
+/* Those of one machine are neighbours, and the longest is their first. */
+static int compare_machines(const void *a, const void *b)
+{
+	const struct job_record *const *one = a, *const *other = b, *x = *one, *y = *other;
+	const int64_t x_ns = last_ns(x) - first_ns(x), y_ns = last_ns(y) - first_ns(y);
+	const int r = memcmp(x->generation, y->generation, sizeof x->generation);
+
+	if (r)
+		return r;
+	return x_ns != y_ns ? (x_ns < y_ns) - (x_ns > y_ns) : strcmp(x->host, y->host);
+}
+
+/* Sets all but the first of @records aside that are of its machine. Returns how many these are. */
+static size_t take_first(struct job_record *const *records, size_t n, struct machines_said *said)
+{
+	struct names names = { .n = 0 };
+	size_t n_same = 1;
+
+	if (!machines_is_known(records[0]->generation))
+		return 1;
+	names_add(&names, records[0]->host);
+	for (; n_same < n && memcmp(records[n_same]->generation, records[0]->generation,
+				     sizeof records[0]->generation) == 0;
+		n_same++) {
+		records[n_same]->is_aside = true;
+		names_add(&names, records[n_same]->host);
+	}
+	machines_say(said, &names);
+	names_done(&names);
+	return n_same;
+}
+
+static void drop_aside(struct job_run *run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->n; i++)
+		if (!run->records[i]->is_aside)
+			run->records[n++] = run->records[i];
+	run->n = n;
+}
+
+/* Ranks in containers may have host names of their own: each of their records has all that the
+ * machine counted, and the longest one stays. */
+static int take_machines_once(struct job_run *run)
+{
+	_cleanup_free_ struct job_record **order = calloc(run->n + 1, sizeof *order);
+	struct machines_said said = { .n = 0 };
+	size_t size_bytes;
+
+	said.out = order ? open_memstream(&run->machines, &size_bytes) : NULL;
+	if (!said.out)
+		return -ENOMEM;
+	memcpy(order, run->records, run->n * sizeof *order);
+	qsort(order, run->n, sizeof *order, compare_machines);
+	for (size_t i = 0; i < run->n;)
+		i += take_first(&order[i], run->n - i, &said);
+	machines_said_done(&said);
+	drop_aside(run);
+	return fclose(said.out) == EOF ? -ENOMEM : 0;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct job_run *x = a, *y = b;
@@ -118,6 +186,8 @@ int job_runs_find(struct job_records *records, const char *id, struct job_runs *
 			if (strcmp(records->all[i].id, id) == 0 &&
 				kind_of(&records->all[i]) == kind)
 				r = take(ret, &records->all[i]);
+	for (size_t i = 0; r == 0 && i < ret->n; i++)
+		r = take_machines_once(&ret->all[i]);
 	if (ret->n)
 		qsort(ret->all, ret->n, sizeof *ret->all, compare);
 	if (r < 0)

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/records/machines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/report/format.h"
+#include "common/macro.h"
+
+enum { NAMES_MOST = 8, LINES_MOST = 8 }; /* that are written */
+
+/* --- which machine --- */
+
+/* Hosts and generations, and of each one another that is of the same machine, or itself. */
+struct keys {
+	struct names names;
+	uint32_t *same;
+};
+
+static uint32_t root_of(struct keys *keys, uint32_t key)
+{
+	while (keys->same[key] != key)
+		key = keys->same[key] = keys->same[keys->same[key]];
+	return key;
+}
+
+static int64_t add_key(struct keys *keys, const char *kind, const char *text)
+{
+	char key[sizeof((struct record *)NULL)->host + 2];
+	const uint32_t n = keys->names.n;
+	int64_t number;
+
+	snprintf(key, sizeof key, "%s%s", kind, text);
+	number = names_add(&keys->names, key);
+	if (number == n)
+		keys->same[n] = n;
+	return number;
+}
+
+/* The host's key, after it was tied to the generation. -ENOMEM. */
+static int64_t tie(struct keys *keys, const struct record *record)
+{
+	const int64_t host = add_key(keys, "h", record->host);
+	char text[FORMAT_GENERATION_MAX];
+	int64_t generation;
+
+	if (host < 0 || !machines_is_known(record->generation))
+		return host;
+	format_generation(record->generation, text);
+	generation = add_key(keys, "g", text);
+	if (generation >= 0)
+		keys->same[root_of(keys, (uint32_t)generation)] = root_of(keys, (uint32_t)host);
+	return generation < 0 ? generation : host;
+}
+
+/* Numbers the roots in the order of the records. @numbers: of each root, 0 before it has one. */
+static int64_t number_all(
+	struct keys *keys, struct record *records, uint32_t n_records, uint32_t *numbers)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_records; i++) {
+		const uint32_t root = root_of(keys, records[i].machine);
+
+		if (!numbers[root])
+			numbers[root] = ++n;
+		records[i].machine = numbers[root] - 1;
+	}
+	return n;
+}
+
+int64_t machines_find(struct record *records, uint32_t n_records)
+{
+	const size_t n_most = 2 * (size_t)n_records + 1;
+	_cleanup_free_ uint32_t *same = calloc(n_most, sizeof *same);
+	_cleanup_free_ uint32_t *numbers = calloc(n_most, sizeof *numbers);
+	struct keys keys = { .same = same };
+	int64_t r = same && numbers ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; r >= 0 && i < n_records; i++) {
+		r = tie(&keys, &records[i]);
+		records[i].machine = r < 0 ? 0 : (uint32_t)r;
+	}
+	if (r >= 0)
+		r = number_all(&keys, records, n_records, numbers);
+	names_done(&keys.names);
+	return r;
+}
+
+/* --- what is said --- */
+
+void machines_say(struct machines_said *said, const struct names *names)
+{
+	const uint32_t n = names->n < NAMES_MOST ? names->n : NAMES_MOST;
+	FILE *out = said->out;
+
+	if (names->n < 2 || said->n++ >= LINES_MOST)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		const bool is_last = i + 1 == names->n;
+
+		fprintf(out, "%s%s",
+			!i        ? ""
+			: is_last ? " and "
+				  : ", ",
+			*names->all[i] ? names->all[i] : "a host without a name");
+	}
+	if (names->n > n)
+		fprintf(out, " and %" PRIu32 " more", names->n - n);
+	fputs(" are one machine: its counters are taken once.\n", out);
+}
+
+void machines_said_done(const struct machines_said *said)
+{
+	if (said->n > LINES_MOST)
+		fprintf(said->out, "(There are %" PRIu32 " more like that.)\n",
+			said->n - LINES_MOST);
+}
+
+static void say_machine(const struct record *records, uint32_t n_records, uint32_t machine,
+	struct machines_said *said)
+{
+	struct names names = { .n = 0 };
+
+	for (uint32_t i = 0; i < n_records; i++)
+		if (records[i].machine == machine)
+			names_add(&names, records[i].host);
+	machines_say(said, &names);
+	names_done(&names);
+}
+
+/* Does a record have another name than the first one of its machine? */
+static void mark_several(const struct record *records, uint32_t n_records, bool *several)
+{
+	uint32_t n = 0; /* machines begin in the order of their numbers */
+	_cleanup_free_ const char **first = calloc(n_records + 1U, sizeof *first);
+
+	for (uint32_t i = 0; first && i < n_records; i++)
+		if (records[i].machine == n)
+			first[n++] = records[i].host;
+		else
+			several[records[i].machine] |=
+				strcmp(first[records[i].machine], records[i].host) != 0;
+}
+
+void machines_write(
+	const struct record *records, uint32_t n_records, uint32_t n_machines, FILE *out)
+{
+	_cleanup_(machines_said_done) struct machines_said said = { .out = out };
+	_cleanup_free_ bool *several = calloc(n_machines + 1U, sizeof *several);
+
+	if (!several)
+		return;
+	mark_several(records, n_records, several);
+	for (uint32_t i = 0; i < n_machines; i++)
+		if (several[i])
+			say_machine(records, n_records, i, &said);
+}
