@@ -261,9 +261,10 @@ static int write_beside(struct placed_report *report, const char *path)
 
 /* --- all --- */
 
+/* A link of /dev or /proc may lead to a file into which others write, too. */
 static int write_into(const struct placed_report *report, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
 
 	return fd < 0 ? -errno : write_line(report, fd);
 }

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "client/command/frame/child.h"
-#include "client/command/frame/replacement.h"
 #include "client/command/frame/total.h"
+#include "client/command/frame/written.h"
 #include "client/ratio/pairs.h"
 #include "client/records/parse.h"
 #include "common/clock.h"
@@ -288,15 +288,15 @@ static int check_against(struct check *check, char *path)
 /* Puts the text of the last batch in the place of the baseline. */
 static int keep(const char *path, const char *text)
 {
-	_cleanup_(replacement_done) struct replacement file = { .out = NULL };
-	int r = replacement_open(path, &file);
+	_cleanup_(written_done) struct written file = { .out = NULL };
+	int r = written_open(path, WRITTEN_WHOLE, &file);
 
 	if (r == 0) {
 		fputs(text, file.out);
-		r = replacement_commit(&file);
+		r = written_end(&file);
 	}
 	if (r < 0)
-		fprintf(stderr, "uncore check: cannot write %s: %s.\n", path, strerror(-r));
+		written_complain("uncore check", path, r);
 	return r < 0 ? EXIT_NOT_MEASURED : 0;
 }
 

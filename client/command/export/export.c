@@ -12,7 +12,7 @@
 #include "client/command/export/export.h"
 #include "client/command/frame/command.h"
 #include "client/command/frame/output.h"
-#include "client/command/frame/replacement.h"
+#include "client/command/frame/written.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -67,13 +67,13 @@ static void write_document(FILE *out, const struct document *document)
 
 static int replace_file(const char *path, const struct document *document)
 {
-	_cleanup_(replacement_done) struct replacement file = { .out = NULL };
-	int r = replacement_open(path, &file);
+	_cleanup_(written_done) struct written file = { .out = NULL };
+	int r = written_open(path, WRITTEN_WHOLE, &file);
 
 	if (r < 0)
 		return r;
 	write_document(file.out, document);
-	return replacement_commit(&file);
+	return written_end(&file);
 }
 
 /* Returns the exit status. */
@@ -87,8 +87,7 @@ static int put(const struct export_options *options, const struct document *docu
 	}
 	r = replace_file(options->output_path, document);
 	if (r < 0)
-		fprintf(stderr, "uncore export: cannot write %s: %s.\n", options->output_path,
-			r == -EEXIST ? "it is not a regular file" : strerror(-r));
+		written_complain("uncore export", options->output_path, r);
 	return r < 0 ? EXIT_FAILED : 0;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/command/frame/replacement.h"
+#include "client/command/frame/written.h"
 #include "client/records/parse.h"
 #include "common/macro.h"
 
@@ -14,15 +14,15 @@ static const char FOLDER[] = "/var/lib/uncored", PATH[] = "/var/lib/uncored/vali
 
 static int write_file(const char *report)
 {
-	_cleanup_(replacement_done) struct replacement file = { .out = NULL };
-	int r = replacement_open(PATH, &file);
+	_cleanup_(written_done) struct written file = { .out = NULL };
+	int r = written_open(PATH, WRITTEN_WHOLE, &file);
 
 	if (r < 0)
 		return r;
 	fprintf(file.out, "%s\n", report);
 	if (fchmod(fileno(file.out), 0644) < 0)
 		return -errno;
-	return replacement_commit(&file);
+	return written_end(&file);
 }
 
 int validated_keep(const char *report)

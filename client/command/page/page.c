@@ -3,29 +3,29 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "client/command/frame/output.h"
 #include "common/macro.h"
 
-static int complain(const struct page *page)
+static int complain(const struct page *page, int error)
 {
-	fprintf(stderr, "%s: cannot write to %s: %s.\n", page->command, page->path,
-		strerror(errno));
+	written_complain(page->command, page->path, error);
 	return -1;
 }
 
 int page_open(struct page *page)
 {
+	int r;
+
 	if (!page->path)
 		return 0;
-	page->out = fopen(page->path, "we");
-	if (!page->out)
-		return complain(page);
+	r = written_open(page->path, WRITTEN_WHOLE, &page->file);
+	if (r < 0)
+		return complain(page, r);
+	page->out = page->file.out;
 	for (int i = 0; i < PAGE_PARTS; i++) {
 		page->part[i] = open_memstream(&page->text[i], &page->size[i]);
 		if (!page->part[i])
-			return complain(page);
+			return complain(page, -ENOMEM);
 	}
 	return 0;
 }
@@ -71,7 +71,7 @@ int page_write(struct page *page)
 	if (!page->out)
 		return 0;
 	if (close_parts(page) < 0)
-		return complain(page);
+		return complain(page, -ENOMEM);
 	fputs(page->kind->head, page->out);
 	fputs(page->text[PAGE_STILL], page->out);
 	fputs("</noscript>\n</main>\n<details id=\"text\" open><summary>As text</summary>\n"
@@ -83,16 +83,16 @@ int page_write(struct page *page)
 	if (page->size[PAGE_MORE])
 		write_json(page->out, "more", page->text[PAGE_MORE]);
 	fputs(page->kind->tail, page->out);
-	r = output_check(page->out, page->command, page->path);
-	fclose(take_ptr(page->out));
-	return r;
+	page->out = NULL;
+	r = written_end(&page->file);
+	return r < 0 ? complain(page, r) : 0;
 }
 
 void page_done(struct page *page)
 {
 	close_parts(page);
-	if (page->out)
-		fclose(take_ptr(page->out));
+	page->out = NULL;
+	written_done(&page->file);
 	for (int i = 0; i < PAGE_PARTS; i++)
 		free(take_ptr(page->text[i]));
 }

@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#include "client/command/frame/written.h"
+
 /* All that surrounds the report; embed.py makes them. */
 struct page_kind {
 	const char *head, *tail;
@@ -23,17 +25,18 @@ enum page_part { PAGE_DATA, PAGE_MORE, PAGE_TEXT, PAGE_STILL, PAGE_PARTS };
 struct page {
 	const struct page_kind *kind;
 	const char *command, *path; /* .command in sentences: "uncore stat"; .path NULL: no page */
-	FILE *out;                  /* owned; NULL: not open */
-	FILE *part[PAGE_PARTS];     /* owned; memory, to be printed to while .out is open */
-	char *text[PAGE_PARTS];     /* owned */
+	struct written file;
+	FILE *out;              /* that of .file; NULL: not open */
+	FILE *part[PAGE_PARTS]; /* owned; memory, to be printed to while .out is open */
+	char *text[PAGE_PARTS]; /* owned */
 	size_t size[PAGE_PARTS];
 };
 
-/* Empties the file, so that it has no older report if this one fails. 0, also if there is no page;
- * -1 after a sentence. */
+/* Finds out whether the file can be written, before anything is measured. 0, also if there is no
+ * page; -1 after a sentence. */
 int page_open(struct page *page);
 
-/* Writes the parts, if the page is open, and closes it. 0; -1 after a sentence. */
+/* Writes the parts, if the page is open, and puts the file in its place. 0; -1 after a sentence. */
 int page_write(struct page *page);
 
 void page_done(struct page *page);

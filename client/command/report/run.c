@@ -50,16 +50,16 @@ static void job_done(struct job *job)
 	samples_done(&job->samples);
 }
 
-/* Will there be a folder for the report? A name of it may contain the job's, which only uncored's
- * library fills in. */
-static bool has_folder(const char *output)
+/* Is there a file, or a folder for the report? A name of it may contain the job's, which only
+ * uncored's library fills in. */
+static bool has_place(const char *output)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(output, '/');
 
 	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output + 1) : 1,
 		slash ? output : ".");
-	return strchr(folder, '%') || access(folder, W_OK) == 0;
+	return strchr(folder, '%') || access(output, W_OK) == 0 || access(folder, W_OK) == 0;
 }
 
 /* Returns -1 to go on, or the exit status. */
@@ -68,9 +68,11 @@ static int parse_options(int argc, char **argv, struct run_options *options)
 	int status = option_parse(&run_table, argc, argv, options, NULL);
 	const char *output = options->output;
 
+	if (output && strcmp(output, "-") == 0)
+		output = options->output = "/dev/stdout";
 	if (status < 0 && optind == argc)
 		return option_complain(&run_table, "missing command; say `uncore run -- COMMAND`");
-	if (status < 0 && output && !has_folder(output)) {
+	if (status < 0 && output && !has_place(output)) {
 		fprintf(stderr,
 			"uncore run: cannot write the report to %s: %s. The job was not run.\n",
 			output, strerror(errno));

@@ -22,8 +22,24 @@ void stat_flush(struct stat_run *run)
 {
 	const char *path = run->options.output_path;
 
-	if (!run->unwritten && output_check(run->out, "uncore stat", path ? path : "stderr") < 0)
+	if (!run->unwritten &&
+		output_check(run->out, "uncore stat", path ? written_name(path) : "stderr") < 0)
 		run->unwritten = true;
+}
+
+void stat_end_file(struct stat_run *run)
+{
+	int r;
+
+	if (!run->file.out)
+		return;
+	run->out = NULL;
+	r = run->unwritten ? 0 : written_end(&run->file);
+	written_done(&run->file);
+	if (r == 0)
+		return;
+	run->unwritten = true;
+	written_complain("uncore stat", run->options.output_path, r);
 }
 
 /* Prints what passed since the last interval, up to run->now. */

@@ -13,5 +13,8 @@ void stat_print_interval(struct stat_run *run);
 /* The run as a whole. */
 void stat_print_result(struct stat_run *run);
 
+/* Puts the file of -o in its place; notes in @run if that fails, and then the old one stays. */
+void stat_end_file(struct stat_run *run);
+
 /* The page of --html, if there is one. */
 void stat_print_page(struct stat_run *run);

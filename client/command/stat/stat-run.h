@@ -9,6 +9,7 @@
 
 #include "client/command/frame/child.h"
 #include "client/command/frame/total.h"
+#include "client/command/frame/written.h"
 #include "client/command/page/page.h"
 #include "client/command/stat/course.h"
 #include "client/command/stat/stat-options.h"
@@ -20,7 +21,8 @@ struct stat_run {
 	struct stat_options options;
 	struct child_signals signals;
 	bool signals_taken;
-	FILE *out;
+	struct written file; /* without -o it is not open */
+	FILE *out;           /* that of .file, or stderr's copy, which is owned */
 	struct reader reader;
 	struct readout before, now;  /* of the run */
 	struct readout last;         /* the end of the interval before this one */
@@ -32,7 +34,8 @@ struct stat_run {
 	struct page page; /* .path NULL: none */
 	struct course course;
 	struct {
-		FILE *out;                 /* owned; NULL: none */
+		struct written file;
+		FILE *out;                 /* that of .file; NULL: none */
 		bool *is_described;        /* owned; each value of each row; NULL: no row is */
 		uint64_t n_runs, ahead_ns; /* CLOCK_BOOTTIME - the readings' clock */
 	} trace;

@@ -26,32 +26,31 @@ enum { COMMAND_TRACK = 1, ROW_TRACKS = 2, COUNTER_TRACKS = 1 << 16 };
 int stat_trace_open(struct stat_run *run)
 {
 	const char *path = run->options.trace_path;
+	int r = path ? written_open(path, WRITTEN_WHOLE, &run->trace.file) : 0;
 
-	if (!path)
-		return 0;
-	run->trace.out = fopen(path, "we");
+	run->trace.out = run->trace.file.out;
 	run->trace.ahead_ns = clock_of(CLOCK_BOOTTIME) - clock_now_ns();
-	if (run->trace.out)
+	if (r == 0)
 		return 0;
 	snprintf(run->failure, sizeof run->failure, "cannot write to %.512s: %s.", path,
-		strerror(errno));
+		written_why(r));
 	fprintf(stderr, "uncore stat: %s\n", run->failure);
 	return -1;
 }
 
 void stat_trace_done(struct stat_run *run)
 {
-	FILE *out = take_ptr(run->trace.out);
+	int r;
 
 	free(take_ptr(run->trace.is_described));
-	if (!out)
+	if (!run->trace.out)
 		return;
-	run->unwritten |= ferror(out) != 0;
-	if (fclose(out) == 0)
+	run->trace.out = NULL;
+	r = written_end(&run->trace.file);
+	if (r == 0)
 		return;
 	run->unwritten = true;
-	fprintf(stderr, "uncore stat: cannot write all of %s: %s.\n", run->options.trace_path,
-		strerror(errno));
+	written_complain("uncore stat", run->options.trace_path, r);
 }
 
 /* --- tracks --- */

@@ -14,5 +14,5 @@ void stat_trace_end(struct stat_run *run);
 /* The rates of an interval, in CLOCK_MONOTONIC of the node. */
 void stat_trace_note(struct stat_run *run, const struct total *interval, struct course_point time);
 
-/* Closes the file; notes in .unwritten if not all has arrived. */
+/* Ends the file; notes in .unwritten if not all has arrived. */
 void stat_trace_done(struct stat_run *run);

@@ -29,10 +29,12 @@
 
 static void run_done(struct stat_run *run)
 {
-	if (run->out)
+	if (run->out && !run->file.out)
 		fclose(run->out);
+	written_done(&run->file);
 	page_done(&run->page);
-	stat_trace_done(run);
+	written_done(&run->trace.file);
+	free(run->trace.is_described);
 	course_done(&run->course);
 	stat_disconnect(run);
 	stat_options_done(&run->options);
@@ -55,19 +57,35 @@ static int open_page(struct stat_run *run)
 	return -1;
 }
 
+/* Intervals are read while they come. */
+static int open_file(struct stat_run *run)
+{
+	static const enum written_how hows[2][2] = { { WRITTEN_WHOLE, WRITTEN_APPENDED },
+		{ WRITTEN_LINES, WRITTEN_LINES_APPENDED } };
+	int r = written_open(run->options.output_path,
+		hows[!!run->options.interval_ns][run->options.append], &run->file);
+
+	run->out = run->file.out;
+	return r;
+}
+
 static int open_output(struct stat_run *run)
 {
 	const char *path = run->options.output_path;
 	char text[512];
+	int r = 0;
 
-	run->out = path ? fopen(path, run->options.append ? "ae" : "we") : open_stderr();
+	if (path)
+		r = open_file(run);
+	else
+		run->out = open_stderr();
 	/* Rows that are appended have their heading. */
 	run->headed = run->out && run->options.append && fseek(run->out, 0, SEEK_END) == 0 &&
 		      ftell(run->out) > 0;
 	if (run->out)
 		return open_page(run);
-	snprintf(text, sizeof text, "cannot write to %s: %s.", path ? path : "stderr",
-		strerror(errno));
+	snprintf(text, sizeof text, "cannot write to %s: %s.", path ? written_name(path) : "stderr",
+		path ? written_why(r) : strerror(errno));
 	stat_complain(run, text);
 	return -1;
 }
@@ -101,9 +119,10 @@ static int give_up(struct stat_run *run, int status)
 
 	/* The file must not keep the figures of an earlier job. */
 	if (bare && !run->out && run->options.output_path)
-		run->out = fopen(run->options.output_path, "we");
+		open_file(run);
 	if (run->out && (run->options.output_path || !bare))
 		stat_print_result(run);
+	stat_end_file(run);
 	stat_print_page(run);
 	if (!bare)
 		return status;
@@ -306,6 +325,7 @@ int command_stat(int argc, char **argv)
 	if (!run.started_ns)
 		return give_up(&run, status ? status : EXIT_NOT_MEASURED);
 	stat_print_result(&run);
+	stat_end_file(&run);
 	stat_print_page(&run);
 	stat_trace_done(&run);
 	if (status == 0 && !run.options.anyway && (!run.total.runs || run.unwritten))

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/frame/output.h"
 #include "client/command/frame/perfetto.h"
+#include "client/command/frame/written.h"
 #include "client/command/trace/counts.h"
 #include "client/command/trace/ring-file.h"
 #include "client/command/trace/trace-options.h"
@@ -261,9 +261,11 @@ static int write_all(struct trace *trace, char **paths)
 
 int command_trace(int argc, char **argv)
 {
-	_cleanup_(trace_done) struct trace trace = { .out = stdout };
+	_cleanup_(trace_done) struct trace trace = { .out = NULL };
+	_cleanup_(written_done) struct written file = { .out = NULL };
 	struct trace_options options = { .output = NULL };
-	int status = option_parse(&trace_table, argc, argv, &options, NULL);
+	int status = option_parse(&trace_table, argc, argv, &options, NULL), r;
+	const char *path;
 
 	if (status >= 0)
 		return status;
@@ -272,17 +274,14 @@ int command_trace(int argc, char **argv)
 			"it takes the files of processes that ran with UNCORE_TRACE=RING.%%h.%%p");
 	if (!options.output && isatty(STDOUT_FILENO))
 		return option_complain(&trace_table, "a trace is not for terminals; say -o FILE");
-	if (options.output)
-		trace.out = fopen(options.output, "we");
-	if (!trace.out) {
-		fprintf(stderr, "uncore trace: cannot write to %s: %s.\n", options.output,
-			strerror(errno));
-		return EXIT_FAILED;
+	path = options.output ? options.output : "-";
+	r = written_open(path, WRITTEN_WHOLE, &file);
+	if (r == 0) {
+		trace.out = file.out;
+		status = write_all(&trace, argv + optind);
+		r = written_end(&file);
 	}
-	status = write_all(&trace, argv + optind);
-	if (output_check(trace.out, "uncore trace", options.output ? options.output : "stdout") < 0)
-		status = EXIT_FAILED;
-	if (options.output)
-		fclose(trace.out);
-	return status;
+	if (r < 0)
+		written_complain("uncore trace", path, r);
+	return r < 0 ? EXIT_FAILED : status;
 }

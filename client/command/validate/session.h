@@ -19,7 +19,7 @@ struct session {
 	uint64_t limit_bytes; /* for all arrays, by the memory limit of this process's cgroup */
 	bool shows_progress;
 	struct page page;
-	FILE *report; /* owned; of options.report, NULL: not wanted */
+	struct written report; /* of options.report; .out NULL: not wanted */
 };
 
 /* uncored's number of the socket with the CPUs of @place; UINT32_MAX: it reads no such socket. */

@@ -12,8 +12,8 @@
 #include <sys/un.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/frame/output.h"
 #include "client/command/frame/validated.h"
+#include "client/command/frame/written.h"
 #include "client/command/page/still.h"
 #include "client/command/validate/judge.h"
 #include "client/report/quantity.h"
@@ -138,8 +138,7 @@ static void close_session(struct session *session)
 	if (session->places.n)
 		places_done(&session->places);
 	page_done(&session->page);
-	if (session->report)
-		fclose(session->report);
+	written_done(&session->report);
 	json_document_done(&session->document);
 	probe_done(&session->probe);
 }
@@ -216,13 +215,32 @@ static int write_page(struct session *session, const struct all_nodes *nodes, co
 	return page_write(page);
 }
 
+/* Whether it can be written is known before anything is measured. Both: -1 after a sentence. */
+static int open_file(const char *path, struct written *ret)
+{
+	int r = written_open(path, WRITTEN_WHOLE, ret);
+
+	if (r < 0)
+		written_complain("uncore validate", path, r);
+	return r < 0 ? -1 : 0;
+}
+
+static int end_file(const char *path, struct written *file)
+{
+	int r = written_end(file);
+
+	if (r < 0)
+		written_complain("uncore validate", path, r);
+	return r < 0 ? -1 : 0;
+}
+
 static int write_text(struct session *session, const struct all_nodes *nodes, const char *json)
 {
-	if (!session->report)
+	if (!session->report.out)
 		return 0;
-	if (report_text(session->report, session, nodes->node, nodes->n, json) < 0)
+	if (report_text(session->report.out, session, nodes->node, nodes->n, json) < 0)
 		return complain("out of memory.");
-	return output_check(session->report, "uncore validate", session->options.report);
+	return end_file(session->options.report, &session->report);
 }
 
 static int write_report(struct session *session, const struct all_nodes *nodes, FILE *out)
@@ -296,36 +314,22 @@ static int run_alone(struct session *session, FILE *out)
 	return EXIT_NOT_MEASURED;
 }
 
-/* The file is there before anything is measured; NULL after a sentence. */
-static FILE *open_file(const char *path)
-{
-	FILE *file = fopen(path, "we");
-
-	if (!file)
-		fprintf(stderr, "uncore validate: cannot write to %s: %m.\n", path);
-	return file;
-}
-
 int command_validate(int argc, char **argv)
 {
 	_cleanup_(close_session) struct session session = { 0 };
-	_cleanup_file_ FILE *file = NULL;
+	_cleanup_(written_done) struct written file = { .out = NULL };
 	int status = validate_options_parse(argc, argv, &session.options);
 	const char *path;
-	FILE *out;
 
 	if (status >= 0)
 		return status;
-	path = session.options.output_path;
-	file = path ? open_file(path) : NULL;
-	out = path ? file : stdout;
-	session.report = session.options.report ? open_file(session.options.report) : NULL;
-	if (!out || (session.options.report && !session.report))
+	path = session.options.output_path ? session.options.output_path : "-";
+	if (open_file(path, &file) < 0 ||
+		(session.options.report && open_file(session.options.report, &session.report) < 0))
 		return EXIT_NOT_MEASURED;
 	session.page = (struct page){ &page_validate, "uncore validate", session.options.html };
 	if (page_open(&session.page) < 0)
 		return EXIT_NOT_MEASURED;
-	status = run_alone(&session, out);
-	return output_check(out, "uncore validate", path ? path : "stdout") < 0 ? EXIT_NOT_MEASURED
-										: status;
+	status = run_alone(&session, file.out);
+	return end_file(path, &file) < 0 ? EXIT_NOT_MEASURED : status;
 }

@@ -323,6 +323,36 @@ CASE("figures can go to a file")
 	assert_null(strstr(outcome.text, "never\n"));
 }
 
+CASE("a file into which a command writes intervals is not given to another one")
+{
+	static const struct {
+		const char *options;
+		int status;
+		const char *text;
+	} cases[] = {
+		{ "-I 10", 1,
+			"uncore export: cannot write to x: another command writes into it.\n" },
+		{ "", 0, "" },
+	};
+	char folder[] = "/tmp/uncore-command-XXXXXX", line[256];
+	struct outcome outcome;
+
+	assert_non_null(mkdtemp(folder));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(line, sizeof line,
+			"stat --json %s -o %s/x sh -c 'cd %s; UNCORE_SOCKET=/nonexistent "
+			"$UNCORE_BUILD_ROOT/client/uncore export -o x'",
+			cases[i].options, folder, folder);
+		run_with(&outcome, NULL, line);
+		expect(&outcome, cases[i].status, cases[i].text);
+	}
+	run_with(&outcome, NULL, "stat --json -o - true 2>/dev/null");
+	expect(&outcome, 0, "{");
+	snprintf(line, sizeof line, "%s/x", folder);
+	assert_int_equal(unlink(line), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 CASE("a failure to write is told")
 {
 	static const struct {

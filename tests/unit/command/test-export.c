@@ -197,10 +197,11 @@ static void expect_in_file(const char *path, const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
-CASE("a file is replaced and nothing else")
+CASE("a file is replaced, and a device behind a link is written through")
 {
 	char folder[] = "/tmp/uncore-export-XXXXXX", path[64], line[96];
 	struct outcome outcome;
+	struct stat status;
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/x.prom", folder);
@@ -212,7 +213,9 @@ CASE("a file is replaced and nothing else")
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/dev/null", path), 0);
 	run(&outcome, line);
-	expect(&outcome, 1, "it is not a regular file.");
+	expect(&outcome, 0, "");
+	assert_int_equal(lstat(path, &status), 0);
+	assert_true(S_ISLNK(status.st_mode));
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0); /* nothing else is in it */
 }
@@ -221,10 +224,12 @@ CASE("output that cannot be written is an error")
 {
 	struct outcome outcome;
 
-	run(&outcome, "export -o /dev/null");
-	expect(&outcome, 1, "cannot write /dev/null: it is not a regular file.");
+	run(&outcome, "export -o /dev/full");
+	expect(&outcome, 1, "cannot write to /dev/full: No space left on device.");
+	run(&outcome, "export -o -");
+	expect(&outcome, 0, "\nuncore_up 0\n");
 	run(&outcome, "export -o /nonexistent/x.prom");
-	expect(&outcome, 1, "cannot write /nonexistent/x.prom: No such file or directory.");
+	expect(&outcome, 1, "cannot write to /nonexistent/x.prom: No such file or directory.");
 	run(&outcome, "export >/dev/full");
 	expect(&outcome, 1, "cannot write to stdout: No space left on device.");
 }
