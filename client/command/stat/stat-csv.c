@@ -14,7 +14,7 @@
 struct block {
 	struct csv csv;
 	uint32_t runs;
-	uint64_t run, interval, time_ns; /* interval 0: the whole */
+	uint64_t run, interval, time_ns; /* run 0: all of them; interval 0: the whole */
 };
 
 static struct csv csv_of(const struct stat_run *run)
@@ -65,13 +65,9 @@ static void write_times(struct csv *csv, const struct format_socket *socket)
 
 static void write_interval(struct block *block)
 {
-	if (!block->interval) {
-		csv_empty(&block->csv, 3);
-		return;
-	}
-	csv_number(&block->csv, block->run);
-	csv_number(&block->csv, block->interval);
-	csv_number(&block->csv, block->time_ns);
+	csv_known(&block->csv, block->run, block->run);
+	csv_known(&block->csv, block->interval, block->interval);
+	csv_known(&block->csv, block->interval, block->time_ns);
 }
 
 static void write_row(struct block *block, const struct format_socket *socket, uint32_t metric)
@@ -123,15 +119,24 @@ void stat_csv_interval(struct stat_run *run, const struct total *interval, uint6
 	write_rows(run, &block, interval);
 }
 
+static void write_whole(const struct stat_run *run, struct block *block, const struct total *total)
+{
+	struct format_socket wall;
+
+	if (!total->runs)
+		return;
+	write_rows(run, block, total);
+	total_show_wall(total, run->reader.handle, &wall);
+	write_row(block, &wall, 0);
+}
+
+/* No row of a cut run can be taken for a mean: it has 0 runs. */
 void stat_csv_result(struct stat_run *run)
 {
 	struct block block = { .csv = csv_of(run), .runs = run->total.runs };
-	struct format_socket wall;
+	struct block cut = { .csv = csv_of(run), .run = run->number };
 
 	begin(run);
-	if (!run->total.runs)
-		return;
-	write_rows(run, &block, &run->total);
-	total_show_wall(&run->total, run->reader.handle, &wall);
-	write_row(&block, &wall, 0);
+	write_whole(run, &block, &run->total);
+	write_whole(run, &cut, &run->cut);
 }

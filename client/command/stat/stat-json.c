@@ -89,12 +89,27 @@ static void write_until(struct jsonwriter *json, const struct until *until)
 	jsonwriter_close(json);
 }
 
+/* What total_json() has of one run. */
+static void write_cut(struct jsonwriter *json, const struct stat_run *run)
+{
+	struct format_socket wall;
+
+	jsonwriter_object(json, "cut");
+	total_json(json, &run->cut, run->reader.handle, &run->reader.machine);
+	jsonwriter_number(json, "run", run->number);
+	total_show_wall(&run->cut, run->reader.handle, &wall);
+	jsonwriter_number(json, "wall_ns", wall.values[0].count);
+	jsonwriter_close(json);
+}
+
 void stat_json_result(struct stat_run *run)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
 	begin(run, &run->total, !run->options.interval_ns, &json);
 	write_origin(&json, run);
+	if (run->cut.runs)
+		write_cut(&json, run);
 	if (run->options.until > 0)
 		write_until(&json, &run->until);
 	if (*run->failure)

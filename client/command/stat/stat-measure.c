@@ -26,21 +26,35 @@ uint64_t stat_tick(struct stat_run *run, uint64_t tick_ns)
 	return clock_next_tick_ns(tick_ns, run->options.step_ns);
 }
 
-void stat_take_result(struct stat_run *run, uint64_t wall_ns)
+/* Where the run is added. A cut one is less than the others, so that no mean may have it. */
+static struct total *total_of(struct stat_run *run, bool is_cut)
 {
+	if (!is_cut)
+		return &run->total;
+	if (total_init_like(&run->cut, &run->total) < 0)
+		return NULL;
+	run->cut.idle = run->total.idle;
+	run->cut.subtract = run->total.subtract;
+	return &run->cut;
+}
+
+void stat_take_result(struct stat_run *run, uint64_t wall_ns, bool is_cut)
+{
+	struct total *total;
 	int r;
 
 	if (stat_read(run, &run->now) < 0) {
 		run->failed = true;
 		return;
 	}
-	r = total_add_interval(&run->total, &run->before, &run->now);
+	total = total_of(run, is_cut);
+	r = total ? total_add_interval(total, &run->before, &run->now) : -ENOMEM;
 	if (r < 0) {
 		stat_complain(run, r == -ENOMEM ? "out of memory." : uncore_error_text());
 		run->failed = true;
 		return;
 	}
-	total_add_wall(&run->total, wall_ns);
+	total_add_wall(total, wall_ns);
 	if (run->options.step_ns)
 		stat_print_interval(run);
 	stat_trace_end(run);

@@ -13,5 +13,5 @@ uint64_t stat_tick(struct stat_run *run, uint64_t tick_ns);
 /* All of a run without a command. Returns the exit status. */
 int stat_watch(struct stat_run *run);
 
-/* Takes the last reading of the run, and adds the run to the total. */
-void stat_take_result(struct stat_run *run, uint64_t wall_ns);
+/* Takes the last reading of the run, and adds the run to the total; @is_cut: keeps it apart. */
+void stat_take_result(struct stat_run *run, uint64_t wall_ns, bool is_cut);

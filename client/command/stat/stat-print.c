@@ -151,10 +151,8 @@ static void print_wall(const struct stat_run *run)
 	fprintf(run->out, "\n");
 }
 
-static void print_figures(const struct stat_run *run)
+static void print_rows(const struct stat_run *run, const struct validated *validated)
 {
-	_cleanup_(validated_done) struct validated validated;
-	const bool is_known = validated_read(&validated, run->reader.machine.platform);
 	const uint32_t n = run->total.n_sockets;
 	struct format_socket shown[2]; /* this one, and the one above it */
 
@@ -162,17 +160,38 @@ static void print_figures(const struct stat_run *run)
 		struct format_socket *socket = &shown[i % 2];
 
 		total_show(&run->total, run->reader.handle, i, socket);
-		note_peak(&validated, socket);
+		note_peak(validated, socket);
 		format_rows(run->out, socket, i ? &shown[(i + 1) % 2] : NULL);
 	}
 	if (run->total.parts)
 		columns_print_parts(run);
+}
+
+static void print_figures(const struct stat_run *run)
+{
+	_cleanup_(validated_done) struct validated validated;
+	const bool is_known = validated_read(&validated, run->reader.machine.platform);
+
+	print_rows(run, &validated);
 	if (!is_known && !format_warning(run->reader.machine.platform))
 		fputs(" share of the peak: -, since nobody has kept a report of `uncore validate` "
 		      "here\n",
 			run->out);
 	print_wall(run);
 	background_note(run);
+}
+
+static void print_cut(const struct stat_run *run)
+{
+	_cleanup_(validated_done) struct validated validated;
+	struct stat_run cut = *run;
+
+	cut.total = run->cut;
+	validated_read(&validated, run->reader.machine.platform);
+	fprintf(run->out, "\n Run %" PRIu64 " was cut short by a signal, and is in no mean:\n",
+		run->number);
+	print_rows(&cut, &validated);
+	print_wall(&cut);
 }
 
 static void print_table(const struct stat_run *run)
@@ -182,6 +201,8 @@ static void print_table(const struct stat_run *run)
 	output_style(run->out, STYLE_PLAIN);
 	if (run->total.runs)
 		print_figures(run);
+	if (run->cut.runs)
+		print_cut(run);
 	if (run->options.until > 0)
 		until_tell(&run->until, run->out, " ");
 	if (*run->failure)
@@ -210,9 +231,15 @@ void stat_print_result(struct stat_run *run)
 		stat_csv_result(run);
 	else if (run->options.form == STAT_LINE)
 		print_line(run);
-	else if (run->total.runs || run->options.output_path) /* stderr has the failure already */
+	else if (run->total.runs || run->cut.runs ||
+		 run->options.output_path) /* stderr has the failure already */
 		print_table(run);
 	stat_flush(run);
+	if (run->options.form == STAT_LINE && run->cut.runs)
+		fprintf(stderr,
+			"uncore stat: run %" PRIu64
+			" was cut short by a signal, and is in no mean.\n",
+			run->number);
 	/* The table has it. JSON has it, too, but a program may be its reader. */
 	if (run->options.until > 0 &&
 		(run->options.form == STAT_CSV ||

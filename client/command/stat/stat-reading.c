@@ -122,6 +122,7 @@ void stat_disconnect(struct stat_run *run)
 	readout_done(&run->last);
 	parts_done(&run->parts);
 	total_done(&run->total);
+	total_done(&run->cut);
 	total_done(&run->idle);
 	reader_close(&run->reader);
 }

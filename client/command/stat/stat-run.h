@@ -29,6 +29,7 @@ struct stat_run {
 	const struct readout *since; /* the begin of this one: .before or .last */
 	struct parts parts;
 	struct total total;
+	struct total cut;  /* the last run of several, if a signal cut it short; .runs 0: none */
 	struct total idle; /* what the sockets did before the first run */
 	struct until until;
 	struct page page; /* .path NULL: none */

@@ -192,6 +192,12 @@ static int begin_later(struct stat_run *run, const struct child *child, int *ret
 	return r == 0 ? child_wait(child, &run->signals, UINT64_MAX, ret_status) : r;
 }
 
+/* Was it one of several runs, and did a signal end it or ask for the end? */
+static bool is_cut(const struct stat_run *run, int wait_status)
+{
+	return run->options.repeat > 1 && (WIFSIGNALED(wait_status) || run->signals.stop);
+}
+
 /* Lets the command run to its end. Returns its exit status; *@ret_go_on: another run may follow. */
 static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
 {
@@ -209,7 +215,7 @@ static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
 	if (r < 0)
 		return cannot_run(run, r);
 	if (!run->failed)
-		stat_take_result(run, clock_now_ns() - start_ns);
+		stat_take_result(run, clock_now_ns() - start_ns, is_cut(run, wait_status));
 	*ret_go_on = !run->failed && !WIFSIGNALED(wait_status);
 	return status_of(wait_status);
 }
@@ -328,7 +334,8 @@ int command_stat(int argc, char **argv)
 	stat_end_file(&run);
 	stat_print_page(&run);
 	stat_trace_done(&run);
-	if (status == 0 && !run.options.anyway && (!run.total.runs || run.unwritten))
+	if (status == 0 && !run.options.anyway &&
+		(!(run.total.runs + run.cut.runs) || run.unwritten))
 		status = EXIT_NOT_MEASURED;
 	return status;
 }

@@ -182,6 +182,6 @@ int stat_watch(struct stat_run *run)
 					    : "Ctrl-C");
 	start_ns = clock_now_ns();
 	watch(run, &watched);
-	stat_take_result(run, clock_now_ns() - start_ns);
+	stat_take_result(run, clock_now_ns() - start_ns, false);
 	return stopped_by ? EXIT_BY_SIGNAL + stopped_by : 0;
 }

@@ -285,6 +285,42 @@ CASE("a signal ends the repetition")
 	}
 }
 
+CASE("a run that a signal cut is shown apart, and is in no mean")
+{
+	static const char counter[] =
+		"-- sh -c 'echo >>%s/x; test $(wc -l <%s/x) -lt 3 || kill -%s'";
+	static const struct {
+		const char *options, *signal, *text;
+		int status;
+	} cases[] = {
+		{ "-r 5", "INT $PPID", "deviation of 2 runs", 0 },
+		{ "-r 5", "INT $PPID", "\n Run 3 was cut short by a signal, and is in no mean:\n",
+			0 },
+		{ "-r 5", "KILL $$", "deviation of 2 runs", 137 },
+		{ "-r 5 --json", "INT $PPID", "\"runs\":2,", 0 },
+		{ "-r 5 --json", "INT $PPID", "\"run\":3,", 0 },
+		{ "-r 5 --csv", "INT $PPID", "\nall,wall_time,ns,2,", 0 },
+		{ "-r 5 --csv", "INT $PPID", "\nall,wall_time,ns,0,", 0 },
+		{ "-r 5 --metric-only", "INT $PPID", ": run 3 was cut short by a signal", 0 },
+		{ "-r 3 --warmup 2", "INT $PPID", "\n No counts of 'sh", 0 },
+		{ "--warmup 2", "KILL $$", "\n Counts while 'sh", 137 },
+	};
+	char folder[] = "/tmp/uncore-command-XXXXXX", line[256], *end;
+	struct outcome outcome;
+
+	assert_non_null(mkdtemp(folder));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(line, sizeof line, "stat %s ", cases[i].options);
+		end = line + strlen(line);
+		snprintf(end, sizeof line - strlen(line), counter, folder, folder, cases[i].signal);
+		run_with(&outcome, NULL, line);
+		expect(&outcome, cases[i].status, cases[i].text);
+		snprintf(line, sizeof line, "%s/x", folder);
+		assert_int_equal(unlink(line), 0);
+	}
+	assert_int_equal(rmdir(folder), 0);
+}
+
 CASE("a signal that stat was told to ignore ends nothing")
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
