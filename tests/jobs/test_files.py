@@ -245,7 +245,7 @@ def strangers():
     with machine() as here, scratch(here, "mixed", 0o1777) as mixed:
         record, path = record_of(here)
         (mixed / path.name).write_bytes(path.read_bytes())
-        forged = json.dumps({**record, "host": "n2", "uid": DAEMON, "sockets": [
+        forged = json.dumps({**record, "host": "n2", "generation": "0" * 32, "uid": DAEMON, "sockets": [
             {**socket, "metrics": {"dram.read": {"bytes": FORGED, "quality": []}}} for socket in record["sockets"]]})
         name = mixed / "1@n2.json"
         tap.check(may(DAEMON, "sh", "-c", f"cat >{name} <<'END'\n{forged}\nEND"), "the forger fails")
