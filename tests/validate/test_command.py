@@ -23,6 +23,7 @@ LIMIT_MB = 200  # of a cgroup; the emulator itself takes 50
 # The files of a cgroup, by what they set.
 V1 = {"limit": "memory.limit_in_bytes", "cpus": "cpuset.cpus", "mems": "cpuset.mems"}
 V2 = {"limit": "memory.max", "cpus": "cpuset.cpus", "mems": "cpuset.mems"}
+OTHER_MACHINE = pathlib.Path(__file__).with_name("other-machine.xml")  # of hwloc
 SPREAD = 0.02  # of a kernel's bytes: the ends of its arrays, and the program around it
 
 
@@ -69,6 +70,19 @@ def helps():
 def no_uncored():
     """Without uncored nothing is measured, and the sentence says what to do"""
     says(validate("--socket", "/nowhere/socket"), NOT_MEASURED, "/nowhere/socket")
+
+
+def another_machine():
+    """Where hwloc shows another machine than this one, nothing is measured, and the variable is named"""
+    with machine.serving(Machine()) as served:
+        for name, value in (("HWLOC_SYNTHETIC", "node:2 pu:2"), ("HWLOC_XMLFILE", OTHER_MACHINE),
+                            ("HWLOC_THISSYSTEM", "0")):
+            served.environment[name] = str(value)
+            for words in ((), ("-k", "load")):
+                says(served.validate(*words), NOT_MEASURED, f"{name} in the environment shows hwloc another machine")
+            del served.environment[name]
+        served.environment.update(HWLOC_THISSYSTEM="1")
+        says(served.validate("-k", "load"), 0)
 
 
 def report():
@@ -399,5 +413,5 @@ def nodes():
 
 
 tap.run_functions([(body.__doc__, body) for body in (
-    options, helps, no_uncored, report, json_report, sent_in, page_of_machines, one_kernel, too_much, memory_limit, cpuset, standin, absent,
+    options, helps, no_uncored, another_machine, report, json_report, sent_in, page_of_machines, one_kernel, too_much, memory_limit, cpuset, standin, absent,
     calibration, only_one, interrupted, uncored_goes, output, kept, share, nodes)])

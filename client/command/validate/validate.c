@@ -99,7 +99,24 @@ static bool has_wanted_node(const struct session *session)
 	return false;
 }
 
-/* 0, or -1 after a sentence on stderr. */
+/* The functions below: 0, or -1 after a sentence on stderr. */
+
+static int find_places(struct session *session)
+{
+	int r = places_find(&session->places);
+	char text[256];
+
+	if (r == 0)
+		return 0;
+	if (r != -EXDEV)
+		return complain("the kernel shows no NUMA node that this process may use.");
+	snprintf(text, sizeof text,
+		"%s in the environment shows hwloc another machine than this one, on which nothing "
+		"can be bound: unset it.",
+		places_foreign_variable());
+	return complain(text);
+}
+
 static int open_session(struct session *session)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
@@ -114,8 +131,8 @@ static int open_session(struct session *session)
 		return complain(
 			"this uncored runs on the stand-in machine, whose values are not memory "
 			"traffic: there is nothing to validate.");
-	if (places_find(&session->places) < 0)
-		return complain("the kernel shows no NUMA node that this process may use.");
+	if (find_places(session) < 0)
+		return -1;
 	if (!has_wanted_node(session))
 		return complain("there is no such NUMA node, or this process may not use it.");
 	uncore_describe_daemon(session->probe.reader.handle, &daemon);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
@@ -136,16 +137,40 @@ static int leave_out_forbidden(hwloc_topology_t topology)
 	return r;
 }
 
+/* In the order in which hwloc looks: hwloc's documentation, "Environment Variables". */
+const char *places_foreign_variable(void)
+{
+	static const char *const names[] = { "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_SYNTHETIC",
+		"HWLOC_XMLFILE", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (getenv(names[i]))
+			return names[i];
+	return "HWLOC_*";
+}
+
+/* On another system, hwloc takes all calls that bind, and does nothing. */
+static int load(hwloc_topology_t topology)
+{
+	if (hwloc_topology_load(topology) < 0)
+		return -ENOMEM;
+	if (!hwloc_topology_is_thissystem(topology))
+		return -EXDEV;
+	return leave_out_forbidden(topology) < 0 ? -ENOMEM : 0;
+}
+
 int places_find(struct places *ret)
 {
 	hwloc_obj_t node = NULL;
+	int r;
 
 	ret->n = 0;
 	if (hwloc_topology_init(&ret->topology) < 0)
 		return -ENOMEM;
-	if (hwloc_topology_load(ret->topology) < 0 || leave_out_forbidden(ret->topology) < 0) {
+	r = load(ret->topology);
+	if (r < 0) {
 		places_done(ret);
-		return -ENOMEM;
+		return r;
 	}
 	while (ret->n < PLACES_MAX &&
 		(node = hwloc_get_next_obj_by_type(ret->topology, HWLOC_OBJ_NUMANODE, node)))
