@@ -63,6 +63,15 @@ static int open_found(int folder_fd, const char *name, int *ret_fd, char ret_why
 	return *ret_fd < 0 ? -errno : 0;
 }
 
+/* What others may write is not its owner's word. The group of a user's file is often the user's own
+ * (umask 002), but root's files have no such group but root's. */
+static bool is_open_to_others(const struct stat *status)
+{
+	if (status->st_uid == 0 && status->st_gid != 0 && status->st_mode & S_IWGRP)
+		return true;
+	return status->st_mode & S_IWOTH;
+}
+
 static int check(const struct json_files *files, int fd, char ret_why[WHY_MAX])
 {
 	struct stat status;
@@ -74,6 +83,12 @@ static int check(const struct json_files *files, int fd, char ret_why[WHY_MAX])
 	if (!trust_has(files->trust, status.st_uid)) {
 		snprintf(ret_why, WHY_MAX, "it belongs to user %u, whom only --trust %u trusts",
 			status.st_uid, status.st_uid);
+		return -EPERM;
+	}
+	if (is_open_to_others(&status)) {
+		snprintf(ret_why, WHY_MAX,
+			"others than its owner, user %u, may write it (its mode is %04o)",
+			status.st_uid, status.st_mode & 07777);
 		return -EPERM;
 	}
 	return (uintmax_t)status.st_size > files->most_bytes ? -EFBIG : 0;

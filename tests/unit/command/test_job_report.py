@@ -253,6 +253,24 @@ def files_of_others():
     contains(in_folder({"124@n1.site.json": met}).stderr, "there is no record of job 123")
 
 
+def files_that_others_may_write():
+    """A file in a folder is believed only if nobody but its owner may write it"""
+    nobody, own = 65534, os.getuid()
+    for mode, owner, group, is_read in ((0o644, own, -1, True), (0o664, own, 0, True), (0o646, own, -1, False),
+                                        (0o666, own, -1, False), (0o664, 0, nobody, False), (0o644, 0, nobody, True)):
+        if own and group != -1:
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name, "123@n1.json")
+            file.write_text(json.dumps(record("n1", socket(0, 5))), encoding="utf-8")
+            os.chown(file, owner, group)
+            file.chmod(mode)
+            done = subprocess.run([UNCORE, "job", "report", "123", name], capture_output=True, text=True, check=False,
+                                  timeout=SECONDS)
+        tap.equal(done.returncode, 0 if is_read else 1, f"{oct(mode)}: {done}")
+        tap.equal(f"may write it (its mode is 0{mode:o})" in done.stderr, not is_read, f"{oct(mode)}: {done.stderr}")
+
+
 def many_hosts():
     """Of many hosts, ten are printed, those with the most bytes, and all with --nodes"""
     records = [record(f"n{i:03}", socket(0, 10**9 * (i + 1)), socket(1, 0)) for i in range(100)]
@@ -280,4 +298,4 @@ def as_csv():
 
 tap.run_functions([(body.__doc__, body) for body in (
     sums, any_metric, hosts, shares, runs, moments, twins, one_host, one_machine, wrong, hostile,
-    files_of_others, many_hosts, as_csv)])
+    files_of_others, files_that_others_may_write, many_hosts, as_csv)])
