@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/nearest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,7 +16,13 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* The Levenshtein distance: the number of letters to insert, delete or replace. */
+static bool is_same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* The Levenshtein distance: the number of letters to insert, delete or replace. A capital letter is
+ * the same as a small one. */
 static unsigned distance(const char *a, const char *b)
 {
 	const size_t n = strlen(b);
@@ -27,7 +35,7 @@ static unsigned distance(const char *a, const char *b)
 
 		row[0] = (unsigned)i + 1;
 		for (size_t j = 0; j < n; j++) {
-			unsigned replaced = diagonal + (a[i] != b[j]);
+			unsigned replaced = diagonal + !is_same(a[i], b[j]);
 
 			diagonal = row[j + 1];
 			row[j + 1] = least(replaced, 1 + least(row[j], diagonal));

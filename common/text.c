@@ -3,9 +3,11 @@
  * harm. */
 #include "common/text.h"
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "common/macro.h"
 
@@ -97,13 +99,35 @@ void text_append(char *text, size_t size_bytes, const char *format, ...)
 	va_end(args);
 }
 
-static size_t width_of(const char *text, size_t n_bytes)
+/* Our texts are UTF-8 in every locale, LC_ALL=C among them, and a terminal shows their bytes as
+ * such. A program's own locale is not ours to change: uselocale(3) is for this thread alone. */
+static int columns_of(wchar_t character)
 {
-	size_t n = 0;
+	const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	const locale_t before = uselocale(utf8); /* 0: there is none, and this changes nothing */
+	const int columns = wcwidth(character);
 
-	for (size_t i = 0; i < n_bytes; i++)
-		n += (text[i] & 0xc0) != 0x80; /* not a continuation byte */
-	return n;
+	uselocale(before);
+	if (utf8)
+		freelocale(utf8);
+	return columns < 0 ? 1 : columns; /* most characters have one */
+}
+
+size_t text_width(const char *text, size_t n_bytes)
+{
+	size_t width = 0;
+
+	for (const char *end = text + n_bytes; text < end; width++) {
+		const unsigned char lead = (unsigned char)*text++;
+		wchar_t character = lead & 0xff >> (lead >= 0xe0 ? lead >= 0xf0 ? 5 : 4 : 3);
+
+		if (lead < 0x80)
+			continue;
+		while (text < end && (*text & 0xc0) == 0x80)
+			character = character << 6 | (*text++ & 0x3f);
+		width += (size_t)columns_of(character) - 1;
+	}
+	return width;
 }
 
 void text_fold_to(FILE *out, const char *text, size_t at, size_t indent, size_t width)
@@ -111,7 +135,7 @@ void text_fold_to(FILE *out, const char *text, size_t at, size_t indent, size_t 
 	size_t begun = at;
 
 	while (*text) {
-		size_t n = strcspn(text, " "), n_columns = width_of(text, n);
+		size_t n = strcspn(text, " "), n_columns = text_width(text, n);
 
 		if (at > begun && at + 1 + n_columns > width) {
 			fprintf(out, "\n%*s", (int)indent, "");

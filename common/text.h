@@ -27,6 +27,10 @@ void text_append(char *text, size_t size_bytes, const char *format, ...)
 
 enum { TEXT_WIDTH = 80 }; /* of a terminal */
 
+/* The columns of a terminal that the first bytes of a plain text take: characters of East Asia may
+ * have two, and combining ones have none. */
+size_t text_width(const char *text, size_t n_bytes);
+
 /* Writes the words of @text in lines of @width, from column @at on, and further lines from column
  * @indent on. */
 void text_fold_to(FILE *out, const char *text, size_t at, size_t indent, size_t width);

@@ -300,6 +300,15 @@ static int run_daemon(
 	return r;
 }
 
+/* Has the output of --help, --version and --check arrived? The exit status. */
+static int end_output(int status)
+{
+	if (fflush(stdout) != EOF && !ferror(stdout))
+		return status;
+	log_error("Cannot write to stdout: %s.", strerror(errno));
+	return EXIT_FAILURE;
+}
+
 int main(int argc, char *argv[])
 {
 	const struct privilege_start start = privilege_find_start();
@@ -309,7 +318,7 @@ int main(int argc, char *argv[])
 	int r = parse_options(argc, argv, &options);
 
 	if (r >= 0)
-		return r;
+		return end_output(r);
 	privilege_raise_file_limit(); /* a large machine has thousands of PMU folders and events */
 	r = privilege_check_start(&start, &fault);
 	if (r >= 0)
@@ -319,5 +328,5 @@ int main(int argc, char *argv[])
 	fdstore_done(&store);
 	if (r < 0)
 		log_error("%s", fault.text);
-	return r < 0 ? EXIT_FAILURE : r;
+	return r < 0 ? EXIT_FAILURE : end_output(r);
 }

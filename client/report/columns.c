@@ -165,13 +165,11 @@ static void add_all(const struct record *record, struct columns *columns)
 
 /* --- widths --- */
 
+enum { FIGURES_WIDTH = 25 };
+
 unsigned column_text_width(const char *text)
 {
-	unsigned n = 0;
-
-	for (; *text; text++)
-		n += (*text & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
-	return n;
+	return (unsigned)text_width(text, strlen(text));
 }
 
 unsigned column_write(const struct record *record, const struct record_region *region,
@@ -182,15 +180,18 @@ unsigned column_write(const struct record *record, const struct record_region *r
 	return column_text_width(ret_text);
 }
 
-static void measure(const struct record *record, struct column *column)
+/* A narrow line of @line characters still has a name, and behind it a metric with its rate. */
+static void measure(const struct record *record, unsigned line, struct column *column)
 {
 	char text[COLUMN_CELL_MAX];
 
 	column->width = column_text_width(column->title);
+	column->title_bytes = (unsigned)strlen(column->title) - column->width;
 	for (uint32_t i = 0; i < record->n_regions; i++) {
 		unsigned width = column_write(record, &record->regions[i], column, text);
 
-		if (column->cell == cells_name && width > COLUMNS_NAME_MAX)
+		if (column->cell == cells_name &&
+			(width > COLUMNS_NAME_MAX || width + FIGURES_WIDTH > line))
 			continue;
 		if (width > column->width)
 			column->width = width;
@@ -219,7 +220,7 @@ static void measure_all(const struct record *record, struct columns *columns, bo
 		if (column.cell == cells_rate && !is_short)
 			continue;
 		column.is_short = is_short;
-		measure(record, &column);
+		measure(record, columns->line, &column);
 		columns->columns[columns->n_columns++] = column;
 	}
 }
@@ -237,7 +238,7 @@ static void fold(const struct record *record, const struct columns *all, struct 
 		if (!column.block || (column.metric == UINT32_MAX && !is_kept))
 			continue;
 		column.is_short = false;
-		measure(record, &column);
+		measure(record, columns->line, &column);
 		width += column.width + 2;
 		if (width > columns->line) {
 			width = 1 + columns->columns[0].width + 2 + column.width;
@@ -282,7 +283,7 @@ unsigned columns_line(const struct record *record, FILE *out)
 	if (ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || !size.ws_col ||
 		size.ws_col > COLUMNS_LINE_MAX)
 		return COLUMNS_LINE_MAX;
-	return size.ws_col < TEXT_WIDTH ? TEXT_WIDTH : size.ws_col;
+	return size.ws_col < COLUMNS_LINE_MIN ? COLUMNS_LINE_MIN : size.ws_col;
 }
 
 void columns_choose(const struct record *record, unsigned line, struct columns *ret)

@@ -13,7 +13,8 @@
 enum {
 	COLUMN_CELL_MAX = 80,   /* bytes of a cell, with the final NUL */
 	COLUMNS_LINE_MAX = 120, /* characters of a line, where no terminal says that it has fewer */
-	COLUMNS_NAME_MAX = 30,  /* a longer name gets a line of its own */
+	COLUMNS_LINE_MIN = 40,  /* of a narrower terminal */
+	COLUMNS_NAME_MAX = 30,  /* at most; a longer name gets a line of its own */
 	COLUMNS_MAX = 13 + 2 * UNCORE_METRICS_MAX,
 };
 
@@ -34,12 +35,13 @@ column_cell cells_name, cells_passages, cells_each, cells_window, cells_metric, 
 struct column {
 	column_cell *cell;
 	char title[COLUMN_CELL_MAX];
-	uint32_t metric; /* UINT32_MAX: the column has no metric */
-	bool is_short;   /* without a rate */
-	bool is_marked;  /* marks figures that have flags */
-	unsigned rank;   /* 0: always there */
-	unsigned block;  /* of the table, from 0 */
-	unsigned width;  /* characters */
+	uint32_t metric;      /* UINT32_MAX: the column has no metric */
+	bool is_short;        /* without a rate */
+	bool is_marked;       /* marks figures that have flags */
+	unsigned rank;        /* 0: always there */
+	unsigned block;       /* of the table, from 0 */
+	unsigned width;       /* columns of a terminal */
+	unsigned title_bytes; /* of .title, above its columns: printf(3) counts bytes */
 };
 
 struct columns {
@@ -54,7 +56,7 @@ struct columns {
 /* The title of the first column. */
 const char *columns_rows(const struct record *record);
 
-/* The characters of a line of @out: TEXT_WIDTH to COLUMNS_LINE_MAX. */
+/* The characters of a line of @out: COLUMNS_LINE_MIN to COLUMNS_LINE_MAX. */
 unsigned columns_line(const struct record *record, FILE *out);
 
 void columns_choose(const struct record *record, unsigned line, struct columns *ret);
@@ -66,8 +68,16 @@ unsigned column_write(const struct record *record, const struct record_region *r
 /* A region's name as a cell: in quotes if it has blanks; never a control character. */
 void columns_name(const char *name, char ret_text[COLUMN_CELL_MAX]);
 
-/* The number of characters of @text. */
+/* The columns of a terminal that @text takes. */
 unsigned column_text_width(const char *text);
+
+/* The blanks that make it @width wide. */
+static inline int column_padding(const char *text, unsigned width)
+{
+	const unsigned n = column_text_width(text);
+
+	return n < width ? (int)(width - n) : 0;
+}
 
 /* The flags to mention: all but those that the whole platform has. */
 uint32_t columns_quality(

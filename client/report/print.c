@@ -125,7 +125,8 @@ static void print_titles(FILE *out, const struct columns *columns, unsigned bloc
 	fprintf(out, " %-*s", (int)columns->columns[0].width, columns->columns[0].title);
 	for (size_t i = 1; i < columns->n_columns; i++)
 		if (columns->columns[i].block == block)
-			fprintf(out, "  %*s", (int)columns->columns[i].width,
+			fprintf(out, "  %*s",
+				(int)(columns->columns[i].width + columns->columns[i].title_bytes),
 				columns->columns[i].title);
 	fputc('\n', out);
 }

@@ -226,9 +226,16 @@ demo_show_traffic() {
 	esac
 }
 
+# Before anything is built, which takes minutes.
+demo_need_root() {
+	is_root || { command -v sudo >/dev/null && sudo true; } ||
+		fail "The demo runs uncored as root: run it as root, or as a user who may use sudo."
+}
+
 demo_run() {
 	local where=()
 
+	demo_need_root
 	setup_to_build
 	say "Building what the demo needs into build/"
 	! traffic_can_run || DEMO_TARGETS+=("${DEMO_SIMULATION[@]}")

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 
 import tap
 
@@ -21,4 +22,19 @@ def shows_what_was_copied():
     tap.check(abs(read / (times * size) - 1) < BOUND, f"{read} bytes were read; the program read {times} x {size}.")
 
 
-tap.run_functions([("The demo ends well, and shows the bytes that its program read", shows_what_was_copied)])
+def needs_root():
+    """Who may not become root is told so before anything is built"""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        (folder / "sudo").write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+        (folder / "sudo").chmod(0o755)
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", DEV, "demo"],
+                              capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+    tap.equal((done.returncode, done.stdout), (1, ""), f"status and stdout of {done}")
+    tap.check("The demo runs uncored as root: run it as root, or as a user who may use sudo." in done.stderr, done.stderr)
+
+
+tap.run_functions([("The demo ends well, and shows the bytes that its program read", shows_what_was_copied),
+                   (needs_root.__doc__, needs_root)])

@@ -184,7 +184,7 @@ def in_jobs():
         touch(PAGES)
         shown = here.job("show", "1").stdout
         record = complete(here.end("1"))
-        (here.folder / "log").write_text(json.dumps(record) + "\n" + json.dumps({**record, "host": "n2"}) + "\n",
+        (here.folder / "log").write_text(json.dumps(record) + "\n" + json.dumps({**record, "host": "n2", "generation": "0" * 32}) + "\n",
                                          encoding="utf-8")
         text = here.job("report", "1", here.folder / "log").stdout
         report, = json.loads(here.job("report", "1", "--json", here.folder / "log").stdout)

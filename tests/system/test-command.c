@@ -5,7 +5,10 @@
 
 #include <json-c/json.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/macro.h"
 
 static struct run run;
 
@@ -134,4 +137,23 @@ CASE("without a daemon it says what to do")
 int main(void)
 {
 	return run_on_daemon("standin", NULL);
+}
+
+CASE("what uncored cannot print is a failure")
+{
+	static const char *const options[] = { "--help", "--version" };
+	char line[256];
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		FILE *said;
+
+		snprintf(line, sizeof line, "%s/daemon/uncored %s 2>&1 >/dev/full",
+			getenv("UNCORE_BUILD_ROOT"), options[i]);
+		said = popen(line, "re");
+		assert_non_null(said);
+		assert_non_null(fgets(line, sizeof line, said));
+		assert_string_equal(
+			line, "uncored: Cannot write to stdout: No space left on device.\n");
+		assert_int_equal(WEXITSTATUS(pclose(said)), 1);
+	}
 }

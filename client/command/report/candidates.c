@@ -172,7 +172,8 @@ static void print_row(const struct candidates *candidates, const struct candidat
 	quantity_share(one->rate / candidates->reference, share);
 	if (one->shared > 0)
 		quantity_share(one->shared, shared);
-	printf(" %-30s %12s %-9s %12s %8s %8s", name, bytes, one->basis, rate, share, shared);
+	printf(" %s%*s %12s %-9s %12s %8s %8s", name, column_padding(name, COLUMNS_NAME_MAX), "",
+		bytes, one->basis, rate, share, shared);
 	if (candidates->are_counted)
 		printf(" %12.6g", (double)one->row.misses.count);
 	putchar('\n');

@@ -195,7 +195,7 @@ static void print_line(const struct merge *merge, unsigned from, const char *reg
 
 	if (region)
 		columns_name(region, name);
-	printf(" %-30s", name);
+	printf(" %s%*s", name, column_padding(name, COLUMNS_NAME_MAX), "");
 	for (unsigned i = from; i < n && i < from + BLOCK_COLUMNS; i++) {
 		const double value = cell_of(merge, i, region, cell);
 

@@ -401,6 +401,9 @@ CASE("a failure to write is told")
 		{ "info >/dev/full", 1 },
 		{ "info --json >/dev/full", 1 },
 		{ "--version >/dev/full", 1 },
+		{ "--help >/dev/full", 1 },
+		{ "help job end >/dev/full", 1 },
+		{ "validate --help >/dev/full", 1 },
 	};
 	struct outcome outcome;
 
@@ -632,6 +635,8 @@ CASE("a misspelt name is recognised")
 	} cases[] = {
 		{ "stats", "uncore: unknown command stats; did you mean stat? See" },
 		{ "help owmer", "uncore: unknown command owmer; did you mean owner? See" },
+		{ "INFO", "uncore: unknown command INFO; did you mean info? See" },
+		{ "Help", "uncore: unknown command Help; did you mean help? See" },
 		{ "job bgein 1", "uncore job: unknown command bgein; did you mean begin? See" },
 		{ "info --explian x", "unknown option --explian; did you mean --explain? See" },
 		{ "--versoin", "uncore: unknown option --versoin; did you mean --version? See" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of a record: its size, its units, and what it says where figures are missing. */
 #include <float.h>
+#include <locale.h>
 
 #include "client/report/derived.h"
 #include "client/report/format.h"
@@ -114,6 +115,46 @@ CASE("a terminal of 80 columns gets lines of 80, and the error in one of them")
 	EXPECT(text, "dram.write");
 	EXPECT(text, "  error");
 	EXPECT(text, ", platform\n   icelake-sp:\n");
+}
+
+CASE("a narrow terminal gets lines of its width, and every figure")
+{
+	static const unsigned widths[] = { 40, 47, 60, 72 };
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(widths); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct record record;
+
+		fill_loops(&record, true);
+		record.line = widths[i / 2];
+		for (uint32_t k = 0; i % 2 && k < 22; k++) {
+			record.regions[k].shared_ns = 760000000;
+			record_case_own(&record, &record.regions[k]);
+		}
+		text = table_of(&record);
+		expect_lines_of(widths[i / 2], text);
+		EXPECT(text, "dram.read");
+		EXPECT(text, "hbm.read");
+		EXPECT(text, "advec_mom_kernel_21");
+	}
+}
+
+CASE("characters that take two columns, or none, do not shift the others")
+{
+	static const char *const names[] = { "solver", "\u6d41\u4f53", "e\u0301tape",
+		"\U0001f30a" };
+	_cleanup_free_ char *text = NULL;
+	struct record record;
+
+	assert_string_equal(setlocale(LC_ALL, NULL), "C");
+	record_case_init(&record, ARRAY_SIZE(names));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		record_case_region(&record, names[i], 4096);
+	text = table_of(&record);
+	EXPECT(text, "\n solver        10  ");
+	EXPECT(text, "\n \u6d41\u4f53          10  ");
+	EXPECT(text, "\n e\u0301tape         10  ");
+	EXPECT(text, "\n \U0001f30a            10  ");
 }
 
 /* With estimates of what is their own, too, where no region waits for another. What has no room
