@@ -48,7 +48,7 @@ static void print_owner(uint32_t uid)
 
 static int show(const struct owner_options *options)
 {
-	_cleanup_(json_document_done) struct json_document document;
+	_cleanup_(json_document_done) struct json_document document = { .text = NULL };
 	const struct json_value *policy;
 	char *text = NULL;
 

@@ -786,6 +786,20 @@ CASE("info shows a report in which keys are missing")
 	expect(&outcome, 1, "sent no report");
 }
 
+CASE("without a daemon every command ends with a sentence")
+{
+	static const char *const commands[] = { "info", "info --clients", "info --clients --json",
+		"info --platforms", "owner", "owner 0", "list" };
+	struct outcome outcome;
+	char line[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		snprintf(line, sizeof line, "%s --socket /nowhere/socket", commands[i]);
+		run(&outcome, line);
+		expect(&outcome, 1, ": Cannot connect to uncored at /nowhere/socket: ");
+	}
+}
+
 CASE("info without a daemon says what to do")
 {
 	struct outcome outcome;
