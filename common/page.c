@@ -183,21 +183,18 @@ static void relax(void)
 #endif
 }
 
-/* An older uncored publishes this time only in the cell, after each sweep, for all users. */
-static uint32_t spin_ns_of(const struct page_cell *cell, const struct page_wakeup *wakeup)
+static uint32_t spin_ns_of(const struct page_wakeup *wakeup)
 {
-	uint32_t spin_ns = __atomic_load_n(&wakeup->spin_ns, __ATOMIC_RELAXED);
-
 	if (page_wakeup_is_claimed(wakeup))
 		return 0; /* the promised sweep is due later */
-	return spin_ns ? spin_ns : __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&wakeup->spin_ns, __ATOMIC_RELAXED);
 }
 
 int page_wait(const struct page_cell *cell, const struct page_wakeup *wakeup, uint32_t started,
 	uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();
-	uint64_t spin_until_ns = now + spin_ns_of(cell, wakeup);
+	uint64_t spin_until_ns = now + spin_ns_of(wakeup);
 	struct timespec left;
 
 	for (;; now = clock_now_ns()) {

@@ -112,8 +112,7 @@ struct page_header {
 struct page_metric {
 	char name[PAGE_NAME_MAX]; /* "dram.read" */
 	char unit[PAGE_UNIT_MAX]; /* "bytes", or another unit */
-	uint32_t pmid; /* the site's number for PCP; 0: none. In 0.1 the end of the unit, which was
-			  always 0 */
+	uint32_t pmid;            /* the site's number for PCP; 0: none */
 };
 
 struct page_socket {
@@ -163,7 +162,7 @@ struct page_cell {
 	uint32_t started;   /* atomic: sweeps begun */
 	uint32_t finished;  /* atomic: last sweep published */
 	uint32_t lock;      /* atomic: odd while the rest is being written */
-	uint32_t spin_ns;   /* atomic: how long a waiter may spin before it sleeps */
+	uint32_t reserved;  /* 0 */
 	uint64_t cpu_ns;    /* atomic: CPU time that the reader thread has used */
 	uint64_t throttled; /* atomic: rings that had to wait for budget or interval */
 	struct page_sweep sweep;
@@ -174,22 +173,20 @@ struct page_cell {
  * The futex on which the waiters of one user sleep, for one socket. It has a cache line of its own.
  *
  * A ring that exceeds the user's budget waits as a *claim*. While there is a claim, a later ring of
- * this user would wait for the same sweep, so clients need not ring. An uncored without claims
- * leaves all fields but n_rung 0.
+ * this user would wait for the same sweep, so clients need not ring.
  */
 struct page_wakeup {
 	uint32_t n_rung;  /* atomic, futex: wraps */
 	uint32_t claimed; /* atomic, 1: a sweep is promised that has not begun yet */
 	uint64_t due_ns;  /* atomic: when that sweep is due, CLOCK_MONOTONIC; may be postponed */
 	uint32_t spin_ns; /* atomic: how long a waiter of this user may spin before it sleeps */
-	uint32_t quantum; /* atomic: bytes that values are rounded down to; 0: not told */
+	uint32_t quantum; /* atomic: bytes that values are rounded down to */
 	char padding[PAGE_CACHE_LINE - 24];
 };
 
 /*
  * The rules by which users may connect, for a client that reads for others. They follow the
- * wake-ups of all sockets. Each uncored makes wake-ups and rules anew, so they are never those of
- * an older uncored.
+ * wake-ups of all sockets. Each uncored makes wake-ups and rules anew.
  */
 struct page_rules {
 	uint32_t lock; /* atomic: odd while the rest is being written; 0: nothing was written yet */
@@ -302,19 +299,13 @@ static inline void page_wakeup_redeem(struct page_wakeup *wakeup)
 }
 
 /*
- * Lets waiters spin for the next sweep for @spin_ns before they sleep. page_wakeup_let_spin() is
- * for one user; page_let_spin() is for clients whose library does not know that field of the
- * wake-up. Being woken costs more than a short sweep. But if several wait for the same sweep, those
- * that spin keep the others from ringing.
+ * Lets waiters of this user spin for the next sweep for @spin_ns before they sleep. Being woken
+ * costs more than a short sweep. But if several wait for the same sweep, those that spin keep the
+ * others from ringing.
  */
 static inline void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns)
 {
 	__atomic_store_n(&wakeup->spin_ns, spin_ns, __ATOMIC_RELAXED);
-}
-
-static inline void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
-{
-	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);
 }
 
 /* Publishes the rules. For the main thread. */
@@ -362,13 +353,6 @@ static inline uint32_t page_started(const struct page_cell *cell)
 
 /* Is a sweep promised that begins after page_started() was called? Then nobody needs to ring. */
 bool page_wakeup_is_claimed(const struct page_wakeup *wakeup);
-
-/* Does this uncored promise a sweep to a client that has to wait for budget or interval? uncored
- * 0.1.0 does not, and does not tell the quantum. */
-static inline bool page_wakeup_promises(const struct page_wakeup *wakeup)
-{
-	return page_wakeup_quantum(wakeup) != 0;
-}
 
 /* When the last promised sweep is or was due, CLOCK_MONOTONIC; 0: there was none. */
 static inline uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup)

@@ -16,17 +16,15 @@
  *
  * - HELLO carries the highest version that the client speaks. WELCOME answers the lower of the
  *   client's and the daemon's highest versions: if the answer is below the client's, uncored is the
- *   older end. An end that speaks version N speaks all versions below, down to 1. A daemon of 0.1.0
- *   answers any version other than 1 with -EPROTONOSUPPORT and keeps the connection: the client
- *   then says HELLO again, with 1.
+ *   older end. An end that speaks version N speaks all versions below, down to 1.
  * - A message never grows or changes its meaning. Anything new is a new opcode, at any version: an
  *   older daemon answers it with -EOPNOTSUPP and keeps the connection, and the client works without
  *   it. A daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
  *   answered with -EINVAL for the same reason.
  * - A new version is for changes that no new request can ask for. A client whose HELLO has too low
  *   a version for such a change is served as before, or refused with a sentence.
- * - Reserved fields are 0 in every version, because 0.1.0 refuses any other value at both ends.
- *   They are there for alignment, not for later.
+ * - Reserved fields are 0 in every version: both ends refuse any other value. They are there for
+ *   alignment, not for later.
  * - WELCOME always comes with n_sockets + 2 descriptors, in the order above. To ring a doorbell
  *   that came with it, a client writes eight bytes, the number 1, which never blocks. Only the
  *   daemon decides what kind of file a doorbell is, and whether other connections have the same
@@ -189,8 +187,7 @@ struct wire_report {
 	uint64_t json_bytes;
 };
 
-/* At the next multiple of 8 after the text, if the file is that long: an older uncored does not
- * write it. */
+/* At the next multiple of 8 after the text. */
 struct wire_report_end {
 	uint64_t json_bytes;
 	uint64_t hash; /* wire_hash() of the text */

@@ -222,11 +222,6 @@ static int serve(struct daemon_run *run, struct fault *fault)
 			    "restart looks them up again.");
 	team_list_keep(run->server.teams);
 	log_start(&run->counters, run->config.disabled_metrics);
-	if (run->counters.generation.resumed && run->server.teams->is_first)
-		log_warning(
-			"The uncored before this one knows no tables of teams, so those that an "
-			"earlier one kept are gone: what they held of killed jobs is lost, and "
-			"processes that come to a team of that time are another run of it.");
 	return serving_run(&run->server, &run->counters, fault);
 }
 

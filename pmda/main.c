@@ -91,7 +91,6 @@ static enum admits_answer say(enum admits_answer answer, const char *why)
 	return answer;
 }
 
-/* An older uncored does not tell its rules. Then the agent tells everybody. */
 static enum admits_answer ask(const char *socket_path, const struct uncore_user *user)
 {
 	struct uncore *handle;
@@ -101,7 +100,7 @@ static enum admits_answer ask(const char *socket_path, const struct uncore_user 
 		return say(ADMITS_UNKNOWN, uncore_error_text());
 	r = uncore_admits(handle, user);
 	uncore_close(handle);
-	if (r >= 0 || r == -EOPNOTSUPP)
+	if (r >= 0)
 		return ADMITS;
 	return say(r == -EACCES ? ADMITS_NOT : ADMITS_UNKNOWN, uncore_error_text());
 }

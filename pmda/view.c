@@ -107,14 +107,13 @@ int view_find(const struct view *view, const char *name, const char *unit)
 	return index < 0 || strcmp(uncore_metric_unit(handle, (uint32_t)index), unit) ? -1 : index;
 }
 
-/* An older uncored does not tell its rules: everybody is admitted then, as by an older agent. */
 enum admission view_admits(const struct view *view, const struct uncore_user *user)
 {
 	int r = view->is_current ? uncore_admits(view->reader.handle, user) : -EAGAIN;
 
 	if (r == -EACCES)
 		return REFUSED;
-	return r >= 0 || r == -EOPNOTSUPP ? ADMITTED : UNDECIDED;
+	return r >= 0 ? ADMITTED : UNDECIDED;
 }
 
 uint64_t view_age_ns(const struct view *view)

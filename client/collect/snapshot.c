@@ -323,14 +323,13 @@ static void warn_of_names(const struct table *table, struct record *record)
 
 static void warn_of_wishes(const struct table *table, struct record *record)
 {
-	const uint64_t wish = LOAD(table->header.wish), other = LOAD(table->header.other_wish);
+	const uint32_t first = LOAD(table->header.overhead),
+		       other = LOAD(table->header.other_overhead);
 
 	if (other)
 		record_warn(record,
-			"A rank wished UNCORE_OVERHEAD=%g and UNCORE_EVERY=%" PRIu32
-			", but the first rank decides: %g and %" PRIu32 ".",
-			wish_overhead(other) / 100., wish_every(other), wish_overhead(wish) / 100.,
-			wish_every(wish));
+			"A rank wished UNCORE_OVERHEAD=%g, but the first rank decides: %g.",
+			window_overhead(other) / 100., window_overhead(first) / 100.);
 }
 
 int snapshot(const struct table *table, struct record *ret)

@@ -32,7 +32,7 @@ static int refuse(enum rule broken, uint32_t uid)
 
 static int copy_rules(const struct uncore *handle, struct rules *ret)
 {
-	int r = handle->rules ? page_rules_copy(handle->rules, ret) : -EOPNOTSUPP;
+	int r = page_rules_copy(handle->rules, ret);
 
 	return r < 0 ? error_say(r, "The access rules of uncored are not known: %m.") : 0;
 }

@@ -147,7 +147,7 @@ _public_ int uncore_describe_daemon(const struct uncore *handle, struct uncore_d
 		.started_ns = live_word(handle, found->started_ns),
 		.refused = live_word(handle, found->refused),
 		.min_interval_ns = live_word(handle, found->min_interval_ns),
-		.quantum = handle->wakeups ? page_wakeup_quantum(handle->wakeups) : 0,
+		.quantum = page_wakeup_quantum(handle->wakeups),
 	};
 	for (uint32_t i = 0; i < handle->tables->n_sockets; i++)
 		add_reader(cell_of(handle, i), &ours);

@@ -78,23 +78,20 @@ static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 	return page_copy_tables(handle->shared, size_bytes, &handle->tables);
 }
 
-/* An older uncored has no rules after the wake-ups. */
+/* The rules follow the wake-ups. */
 static int map_wakeups(struct uncore *handle, int fd)
 {
 	const uint64_t own_bytes = handle->n_doorbells * sizeof *handle->wakeups;
-	const void *memory = NULL;
+	const void *memory;
 	int r;
 
 	handle->wakeups_bytes = own_bytes + sizeof *handle->rules;
 	r = map(fd, handle->wakeups_bytes, &memory);
-	if (r >= 0) {
-		handle->rules = (const void *)((const char *)memory + own_bytes);
-	} else {
-		handle->wakeups_bytes = own_bytes;
-		r = map(fd, own_bytes, &memory);
-	}
+	if (r < 0)
+		return r;
 	handle->wakeups = memory;
-	return r;
+	handle->rules = (const void *)((const char *)memory + own_bytes);
+	return 0;
 }
 
 static int take_welcome(struct uncore *handle, struct wire_packet *packet)
@@ -254,8 +251,6 @@ static int ask_for_doorbells(const struct uncore *handle)
 	call.fd = handle->connection;
 	wire_begin(&request, WIRE_RENEW);
 	r = call_ask(&call, &request, WIRE_RENEWED, &packet);
-	if (r == -EOPNOTSUPP)
-		return 0;
 	return r < 0 ? r : take_doorbells(handle, &packet);
 }
 

@@ -3,7 +3,6 @@
  * the node. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/libuncore/call.h"
@@ -33,14 +32,7 @@ static int read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
 static int check_report(int fd, const char *text, uint64_t size_bytes)
 {
 	struct wire_report_end end;
-	struct stat status;
-	int r;
-
-	if (fstat(fd, &status) < 0)
-		return -errno;
-	if ((uint64_t)status.st_size == size_bytes)
-		return 0; /* from an older uncored, which never rewrites it */
-	r = read_all(fd, &end, sizeof end, wire_report_end_at(size_bytes));
+	int r = read_all(fd, &end, sizeof end, wire_report_end_at(size_bytes));
 	if (r < 0)
 		return r;
 	return end.json_bytes == size_bytes && end.hash == wire_hash(text, size_bytes) ? 0

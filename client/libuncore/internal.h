@@ -32,7 +32,7 @@ struct uncore {
 	struct page_header *tables; /* copy by page_copy_tables(); all other code uses it */
 	const struct page_wakeup *wakeups; /* this user's, one per socket */
 	uint64_t wakeups_bytes;            /* mapped */
-	const struct page_rules *rules;    /* after the wake-ups; NULL: an older uncored has none */
+	const struct page_rules *rules;    /* after the wake-ups */
 	uint64_t timeout_ns;               /* 0: not set, see uncore_set_timeout() */
 	int connection;
 	dev_t device; /* of the connection */
@@ -61,10 +61,8 @@ void failure_keep(struct failure *failure, int error);
 /* Sets the thread's sentence to that of @failure and returns the error; 0 if there is none. */
 int failure_say(const struct failure *failure);
 
-/*
- * Asks uncored for new doorbells for this user, and replaces the handle's doorbells. 0, also if
- * uncored is too old to give new doorbells; errors as uncore_open().
- */
+/* Asks uncored for new doorbells for this user, and replaces the handle's doorbells. 0; errors as
+ * uncore_open(). */
 int handle_renew_doorbells(const struct uncore *handle);
 
 /*

@@ -109,10 +109,6 @@ static int check_daemon(const struct uncore *handle)
  */
 static const char *why_not_within_limit(const struct page_wakeup *wakeup)
 {
-	if (!page_wakeup_promises(wakeup))
-		return "its budget is spent, or the site holds reads back for longer (`uncore "
-		       "info` "
-		       "says so), or its reader hangs";
 	if (page_wakeup_is_claimed(wakeup) && page_wakeup_due_ns(wakeup) > clock_now_ns())
 		return "its budget is spent, or the site holds reads back for longer (`uncore "
 		       "info` "
@@ -184,8 +180,6 @@ static int ring(const struct uncore *handle, uint32_t socket)
 		r = handle_renew_doorbells(handle);
 		if (r == 0)
 			r = push(handle, socket);
-		if (r == -EAGAIN)
-			r = 0; /* an older uncored has no new doorbells: full means rung */
 	}
 	return r < 0 ? error_say(r, "Cannot ring uncored for socket %u: %m.", socket) : 0;
 }
@@ -260,7 +254,7 @@ static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_s
 
 /* A later release writes new members only if the caller's .size includes them. */
 static_assert(sizeof(struct uncore_sample) == 56 + UNCORE_METRICS_MAX * sizeof(struct uncore_value),
-	"as in 0.1");
+	"the layout that programs are built with");
 
 static void fill_sample(const struct uncore *handle, uint32_t socket,
 	const struct page_sweep *sweep, struct uncore_sample *sample)

@@ -6,7 +6,7 @@
 
 #include "client/libuncore/internal.h"
 
-/* @last is the last member in 0.1: the least size ends after it. */
+/* @last is the last member in the first release: the least size ends after it. */
 #define KIND(type, last, initialiser)                                                              \
 	{                                                                                          \
 		.name = #type, .init = #initialiser,                                               \
@@ -21,7 +21,7 @@ const struct sized sized_delta = KIND(delta, values, UNCORE_DELTA_INIT);
 const struct sized sized_machine = KIND(machine, platform, UNCORE_MACHINE_INIT);
 const struct sized sized_socket = KIND(socket, reserved, UNCORE_SOCKET_INIT);
 const struct sized sized_channel = KIND(channel, event, UNCORE_CHANNEL_INIT);
-const struct sized sized_daemon = KIND(daemon, min_interval_ns, UNCORE_DAEMON_INIT);
+const struct sized sized_daemon = KIND(daemon, quantum, UNCORE_DAEMON_INIT);
 
 static uint32_t size_of(const void *theirs)
 {

@@ -21,7 +21,7 @@ enum { SIZED_BYTES_MAX = 4096 };
 struct sized {
 	const char *name;     /* of struct uncore_sample: "sample" */
 	const char *init;     /* "UNCORE_SAMPLE_INIT" */
-	uint32_t least_bytes; /* size in 0.1, the first release */
+	uint32_t least_bytes; /* size in the first release */
 	uint32_t bytes;       /* size in this release */
 	uint32_t alignment;
 };

@@ -63,24 +63,13 @@ static int take_table(const struct call *call, struct wire_packet *packet, struc
 	return 0;
 }
 
-/* An older uncored does not know the request, or wants a HELLO before it. */
 static int explain(int error, const struct call *call)
 {
-	switch (error) {
-	case -EOPNOTSUPP:
-	case -EPROTO:
-		return error_say(-EOPNOTSUPP,
-			"uncored at %s is too old to keep tables of teams: install the release of "
-			"this library.",
-			call->path);
-	case -ENOENT:
-		return error_say(-ENODATA,
-			"uncored at %s keeps no such table: it was collected, or kept for its "
-			"hour, or never made.",
-			call->path);
-	default:
-		return error;
-	}
+	return error != -ENOENT ? error
+				: error_say(-ENODATA,
+					  "uncored at %s keeps no such table: it was collected, or "
+					  "kept for its hour, or never made.",
+					  call->path);
 }
 
 /* Is the next answer @table? Its time distinguishes it from others of the same name. */

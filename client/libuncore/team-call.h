@@ -5,8 +5,7 @@
  * SIGBUS. The caller must check the contents, because every process of its uid can write to them.
  *
  * Every function that fails sets the error sentence (error_say()). Errors of all three functions:
- * as uncore_open(); -EOPNOTSUPP: this uncored is older than teams, or refuses requests for them;
- * -EBADMSG: the answer is malformed. @socket_path is as for uncore_open().
+ * as uncore_open(); -EBADMSG: the answer is malformed. @socket_path is as for uncore_open().
  */
 #pragma once
 

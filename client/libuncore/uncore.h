@@ -190,8 +190,8 @@ struct uncore_daemon {
 	uint64_t throttled;  /* readings that had to wait for the budget or an interval, so far */
 	uint64_t cpu_ns;     /* CPU time of the threads that read the counters, so far */
 	uint64_t min_interval_ns; /* the longest that the site may hold back a fresh read */
-	uint64_t quantum; /* values are rounded down to a multiple of this many bytes; 1: exact; 0:
-			     an older uncored does not tell. Since 0.2 */
+	uint64_t quantum; /* values are rounded down to a multiple of this many bytes; 1: exact.
+			     Since 0.2 */
 };
 #define UNCORE_DAEMON_INIT                                                                         \
 	{                                                                                          \
@@ -299,8 +299,8 @@ int uncore_platforms(const char *socket_path, char **ret_json);
 
 /*
  * Asks uncored for its clients and what they cost, as JSON (what `uncore info --clients --json`
- * prints, without the names of commands), as uncore_info() does. -EPERM: only root may ask;
- * -EOPNOTSUPP: an older uncored does not know the request. Since 0.2.
+ * prints, without the names of commands), as uncore_info() does. -EPERM: only root may ask. Since
+ * 0.2.
  */
 int uncore_clients(const char *socket_path, char **ret_json);
 
@@ -327,9 +327,9 @@ struct uncore_user {
  * pmdauncore(1) does for pmcd's clients. 0: yes; -EACCES: the site's rules do not let this user
  * connect: see uncore_error_text(). An unknown user may see them where everybody may. A rule must
  * let in root like every other user. The answer holds for the reading just before. Of the socket,
- * only the permissions of its file count. -EOPNOTSUPP: an older uncored does not publish its rules;
- * -EAGAIN: uncored is changing the rules at this moment; -EINVAL: @user is NULL; -EBADMSG: the peer
- * that answers is not uncored. Makes no system call. Any thread. Since 0.2.
+ * only the permissions of its file count. -EAGAIN: uncored is changing the rules at this moment;
+ * -EINVAL: @user is NULL; -EBADMSG: the peer that answers is not uncored. Makes no system call. Any
+ * thread. Since 0.2.
  */
 int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
 
@@ -415,9 +415,8 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * adds ".PID" to a name without %p.
  *
  * UNCORE_OVERHEAD is the percentage of the wall time that readings of short regions may take, 2 by
- * default; 0: each begin that opens a region and each end that closes it takes a reading. With
- * UNCORE_EVERY=N, for older scripts, a window goes over N openings of a region. The first process
- * of a team decides both for all.
+ * default; 0: each begin that opens a region and each end that closes it takes a reading. The first
+ * process of a team decides for all.
  *
  * A team has 999 regions; the names of all others share one, "(other names)".
  *
@@ -506,8 +505,8 @@ int uncore_region_report(const char *path);
  * @number: name and run of the team (run 0: the newest). With @name NULL, @number counts the user's
  * teams from 0, the oldest. Returns the number of processes that live. *@ret_json is the caller's,
  * for free(3). -ENODATA: there is no such team; -EALREADY: its last process has reported it;
- * -EPERM: it is another user's; -EOPNOTSUPP: this uncored does not support teams; -EBADMSG: the
- * table is not one of this release; otherwise as uncore_info(). Since 0.2.
+ * -EPERM: it is another user's; -EBADMSG: the table is not one of this release; otherwise as
+ * uncore_info(). Since 0.2.
  */
 int uncore_team_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json);

@@ -41,7 +41,6 @@ static uint32_t parse_quality(const struct json_reader *reader)
 	return quality;
 }
 
-/* A record of an older release has none. */
 static void parse_own(const struct json_reader *reader, struct record_own *ret)
 {
 	if (!json_reader_has(reader, "alone"))
@@ -189,7 +188,7 @@ static void parse_misses(const struct json_reader *reader, struct record_misses 
 
 /* --- ranks --- */
 
-/* A record of an older release has none. The summary beside it follows from it. */
+/* The summary beside it follows from it. */
 static void parse_member_ns(
 	const struct json_reader *reader, const struct record *record, struct record_region *ret)
 {

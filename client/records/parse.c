@@ -14,11 +14,9 @@
 
 /* Upper limits for untrusted input. */
 enum {
-	REGIONS_MOST = 4096,
+	REGIOINT64_MAX = 4096,
 	MEMBERS_MOST = 65536,
 };
-
-static const int64_t SECONDS_MOST = 9223372035; /* in the year 2262: in ns they fit into 63 bits */
 
 /* --- parts --- */
 
@@ -107,7 +105,7 @@ static bool is_named_twice(const struct record *record, const char *name)
 
 static void parse_regions(const struct json_reader *reader, struct record *record)
 {
-	const struct json_reader list = json_reader_list(reader, "regions", REGIONS_MOST);
+	const struct json_reader list = json_reader_list(reader, "regions", REGIOINT64_MAX);
 
 	record->regions = json_reader_room(&list, sizeof *record->regions);
 	JSON_READER_EACH (&list, element) {
@@ -119,30 +117,21 @@ static void parse_regions(const struct json_reader *reader, struct record *recor
 	}
 }
 
-/* Reads a time; 0: not known. Older releases wrote only seconds. */
-static int64_t parse_time(const struct json_reader *reader, const char *key_s, const char *key_ns)
-{
-	const int64_t seconds = json_reader_number_or(reader, key_s, SECONDS_MOST, 0);
-
-	return json_reader_number_or(
-		reader, key_ns, SECONDS_MOST * 1000000000, seconds * 1000000000);
-}
-
 static void parse_process(const struct json_reader *reader, struct record *ret)
 {
 	json_reader_free_text(reader, "host", JSON_READER_TEXT(ret->host));
 	json_reader_free_text(reader, "team", JSON_READER_TEXT(ret->team));
 	json_reader_free_text(reader, "step", JSON_READER_TEXT(ret->step));
 	json_reader_free_text(reader, "job", JSON_READER_TEXT(ret->job));
-	if (json_reader_has(reader, "label")) /* a record of an older release has none */
+	if (json_reader_has(reader, "label"))
 		json_reader_free_text(reader, "label", JSON_READER_TEXT(ret->label));
 	json_reader_free_text(reader, "command", JSON_READER_TEXT(ret->command));
 	json_reader_free_text(reader, "version", JSON_READER_TEXT(ret->version));
 	json_reader_free_text(reader, "platform", JSON_READER_TEXT(ret->platform));
 	ret->failure = parse_sentences(reader, "failure", RECORD_FAILURE_BYTES);
 	ret->warning = parse_sentences(reader, "warning", RECORD_WARNING_BYTES);
-	ret->begun_ns = parse_time(reader, "begun_s", "begun_ns");
-	ret->ended_ns = parse_time(reader, "ended_s", "ended_ns");
+	ret->begun_ns = json_reader_number_or(reader, "begun_ns", INT64_MAX, 0);
+	ret->ended_ns = json_reader_number_or(reader, "ended_ns", INT64_MAX, 0);
 	ret->run = (uint32_t)json_reader_number(reader, "run", UINT32_MAX);
 	ret->n_expected = (uint32_t)json_reader_number_or(reader, "expected", UINT32_MAX, 0);
 }

@@ -97,7 +97,7 @@ static int go_on(struct member *member, unsigned region, uint64_t now_ns, struct
 	int r = 0;
 
 	window_end_gap(table, region, now_ns);
-	if (!window_is_used(table, region) || step.is_stale || window_is_due(table, region, now_ns))
+	if (!window_is_used(table, region) || step.is_stale || window_is_due(table, now_ns))
 		r = member_is_one(member) ? read_window(member, region, reading, step)
 					  : member_say_none();
 	window_enter(table, region, now_ns);
@@ -174,7 +174,7 @@ static int go_idle(struct member *member, unsigned region, uint64_t now_ns, stru
 	int r;
 
 	window_go_idle(member->table, region, now_ns);
-	if (!window_is_due(member->table, region, now_ns))
+	if (!window_is_due(member->table, now_ns))
 		return 0;
 	r = read_window(member, region, reading, step);
 	if (r < 0 || !reading->look.is_empty || !window_wants_pair(member->table))

@@ -15,10 +15,6 @@ enum { PAGE_BYTES_MOST = 1 << 16 }; /* the largest page size of any architecture
 
 #define WHOLE_PAGES(n_bytes) (((n_bytes) + PAGE_BYTES_MOST - 1) / PAGE_BYTES_MOST * PAGE_BYTES_MOST)
 
-static_assert(WHOLE_PAGES(sizeof(struct table)) == WHOLE_PAGES(offsetof(struct table, titles) +
-							       49 * sizeof(struct table_record)),
-	"as large as an older member's, so that they share one");
-
 uint64_t table_bytes(void)
 {
 	return WHOLE_PAGES(sizeof(struct table));
@@ -315,17 +311,11 @@ int table_find_or_add_unit(struct table *table, unsigned region, const char *uni
 		table->regions[region].units[0], TABLE_UNITS, TABLE_UNIT_BYTES, unit);
 }
 
-/* Has no older member a record where the titles are? */
-static bool has_titles(const struct table *table)
-{
-	return __atomic_load_n(&table->header.n_records, __ATOMIC_RELAXED) <= TABLE_RECORDS;
-}
-
 void table_keep_title(struct table *table, unsigned region, const char *title)
 {
 	uint64_t *known = &table->regions[region].has_title;
 
-	if (__atomic_load_n(known, __ATOMIC_ACQUIRE) || !has_titles(table))
+	if (__atomic_load_n(known, __ATOMIC_ACQUIRE))
 		return;
 	TABLE_WRITE_TEXT(table->titles[region], title);
 	__atomic_store_n(known, 1, __ATOMIC_RELEASE);
@@ -335,8 +325,7 @@ void table_keep_title(struct table *table, unsigned region, const char *title)
 void table_read_title(const struct table *table, unsigned region, char ret[TABLE_TITLE_BYTES])
 {
 	*ret = '\0';
-	if (__atomic_load_n(&table->regions[region].has_title, __ATOMIC_ACQUIRE) &&
-		has_titles(table))
+	if (__atomic_load_n(&table->regions[region].has_title, __ATOMIC_ACQUIRE))
 		table_read_text(ret, table->titles[region], TABLE_TITLE_BYTES);
 }
 

@@ -29,14 +29,14 @@
 #include "common/team.h"
 
 enum {
-	TABLE_LAYOUT = 2, /* version of all below; another layout is another team */
+	TABLE_LAYOUT = 3, /* version of all below; another layout is another team */
 	TABLE_MEMBERS_MAX = TEAM_SLOTS_MAX,
 	TABLE_REGIONS_MAX = 1000,
 	TABLE_OTHERS = TABLE_REGIONS_MAX - 1, /* one region for all names that have no room */
 	TABLE_OTHERS_LISTED = 20,
 	/* One for each region, one spare for each member, and one that is lost for each member that
 	 * is killed while it changes one. */
-	TABLE_RECORDS = TABLE_REGIONS_MAX + TABLE_MEMBERS_MAX + 463,
+	TABLE_RECORDS = TABLE_REGIONS_MAX + TABLE_MEMBERS_MAX + 512,
 	TABLE_NAME_BYTES = 64, /* of a region, with the final NUL */
 	TABLE_STATES = 8,
 	TABLE_UNITS = 3, /* kinds of work of a region */
@@ -110,11 +110,10 @@ struct table_region {
 	char units[TABLE_UNITS][TABLE_UNIT_BYTES]; /* of work */
 	uint64_t n_gaps;                           /* atomic: that have ended */
 	uint64_t n_idle;         /* atomic: how often a window went on without a member */
-	uint64_t n_read;         /* atomic: stretches until the last reading, with UNCORE_EVERY */
 	uint64_t has_spans;      /* atomic: passages that no thread's stack holds */
-	uint64_t has_title, row; /* atomic; an older member leaves 0; .row: state.h */
+	uint64_t has_title, row; /* atomic; .row: state.h */
 	/* atomic, see misses.h: of all passages; passages that ended and were counted */
-	uint64_t misses, n_counted, reserved[2];
+	uint64_t misses, n_counted, reserved[3];
 };
 
 /* --- members --- */
@@ -222,7 +221,6 @@ struct table_header {
 	uint32_t is_reported;     /* atomic: the table has been reported */
 	uint32_t n_records;       /* atomic: records handed out so far */
 	uint32_t n_expected;      /* members that the launcher announced; 0: not known */
-	uint32_t every;           /* a window has so many stretches; 0: as the budget allows */
 	uint32_t sockets;         /* atomic: bits of the sockets that any member wants; 0: all */
 	uint32_t n_joined;        /* atomic: members, so far */
 	uint32_t n_slots;         /* atomic: slots 0 .. n_slots - 1 were ever taken */
@@ -235,9 +233,8 @@ struct table_header {
 	uint64_t first_ns;        /* atomic: CLOCK_MONOTONIC, the first region was opened */
 	uint64_t reading_ns;      /* atomic: about the median of a call that takes a reading */
 	uint64_t readings_ns;     /* atomic: sum over all such calls */
-	uint64_t wish;            /* atomic: of the first member, for both below; 0: none yet */
-	uint64_t other_wish;      /* atomic: of another member, which differs; 0: none */
-	uint32_t overhead;        /* budget of readings, ten-thousandths of the wall time */
+	uint32_t overhead;        /* atomic: the first member's wish, see window.h; 0: none yet */
+	uint32_t other_overhead;  /* atomic: of another member, which differs; 0: none */
 	uint32_t wants_pair;      /* atomic: see window.h */
 	uint64_t n_edges;         /* atomic: readings at which no region was open */
 	uint32_t n_regions;       /* atomic: at least so many regions have names */
@@ -260,7 +257,6 @@ struct table_header {
 	char host[256];
 	char job[64], command[256];
 	char failure[TABLE_FAILURE_BYTES]; /* the last one, a sentence */
-	/* since 0.2; an older member leaves 0 */
 	uint32_t n_packages;
 	uint32_t packages[PAGE_SOCKETS_MAX]; /* the kernel's number of each socket */
 	/* of a table in a file with a name: CLOCK_REALTIME when CLOCK_MONOTONIC was 0; else 0 */
@@ -278,7 +274,7 @@ struct table_header {
 struct table {
 	struct table_header header;
 	char padding[8192 - sizeof(struct table_header) - TABLE_STATES * 128];
-	uint64_t states[TABLE_STATES][16]; /* see state.h; an older member leaves 0 */
+	uint64_t states[TABLE_STATES][16]; /* see state.h */
 	struct table_slot slots[TABLE_MEMBERS_MAX];
 	struct table_region regions[TABLE_REGIONS_MAX];
 	struct table_cell cells[TABLE_MEMBERS_MAX][TABLE_REGIONS_MAX];
@@ -287,10 +283,8 @@ struct table {
 	struct table_outside outside;   /* ... also */
 	char others[TABLE_OTHERS_LISTED][TABLE_NAME_BYTES];
 	uint64_t estimate[TABLE_ESTIMATE_BYTES / sizeof(uint64_t)];
-	struct table_record records[TABLE_RECORDS]; /* number 0 means no record */
-	/* What short names stand for. Here an older member has 49 more records, which it hands out
-	 * when so many members were killed that there is no other: then there are no titles. */
-	char titles[TABLE_REGIONS_MAX][TABLE_TITLE_BYTES];
+	struct table_record records[TABLE_RECORDS];        /* number 0 means no record */
+	char titles[TABLE_REGIONS_MAX][TABLE_TITLE_BYTES]; /* what short names stand for */
 };
 
 static_assert(sizeof(struct table_region) == 256, "table_region");

@@ -16,7 +16,6 @@
 #include "client/region/stretch.h"
 #include "client/region/window.h"
 #include "common/clock.h"
-#include "common/number.h"
 
 /* States in header.ending. ENDING is in the lowest byte. Other values count as OPEN. */
 enum { OPEN = 0, ENDING = 1, ENDED = 2 };
@@ -103,15 +102,6 @@ static bool end(struct team *team)
 
 /* --- joining --- */
 
-/* UNCORE_EVERY; 0 if it is not a number. */
-static uint32_t wished_stretches(void)
-{
-	const char *text = secure_getenv("UNCORE_EVERY");
-	uint64_t every;
-
-	return text && number_parse_whole(text, 10, UINT32_MAX, &every) ? (uint32_t)every : 0;
-}
-
 /* UNCORE_OVERHEAD, a percentage, in ten-thousandths. */
 static uint32_t wished_overhead(void)
 {
@@ -130,17 +120,13 @@ static uint32_t wished_overhead(void)
 /* The first member decides. */
 static void agree_on_wish(struct table_header *header)
 {
-	const uint32_t overhead = wished_overhead(), every = wished_stretches();
-	const uint64_t ours = wish_of(overhead, every);
-	uint64_t first = 0;
+	const uint32_t ours = WINDOW_WISHED | wished_overhead();
+	uint32_t first = 0;
 
-	if (__atomic_compare_exchange_n(
-		    &header->wish, &first, ours, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-		__atomic_store_n(&header->every, every, __ATOMIC_RELAXED);
-		__atomic_store_n(&header->overhead, overhead, __ATOMIC_RELAXED);
-	} else if (first != ours) {
-		__atomic_store_n(&header->other_wish, ours, __ATOMIC_RELAXED);
-	}
+	if (!__atomic_compare_exchange_n(
+		    &header->overhead, &first, ours, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+		first != ours)
+		__atomic_store_n(&header->other_overhead, ours, __ATOMIC_RELAXED);
 }
 
 /* Members that join at the same time all write the same, except the command and the time. */

@@ -47,7 +47,7 @@ void window_add_cost(struct table *table, uint64_t time_ns)
 /* In ten-thousandths of the wall time; 0: each stretch is read. */
 static uint32_t budget(const struct table *table)
 {
-	return LOAD(table->header.overhead);
+	return window_overhead(LOAD(table->header.overhead));
 }
 
 /* The least time between two readings; those of pairs count, too. */
@@ -169,24 +169,11 @@ bool window_is_used(const struct table *table, unsigned index)
 	const struct table_region *region = &table->regions[index];
 	const uint64_t usual_ns = LOAD(region->usual_ns), short_ns = READINGS * reading_ns(table);
 
-	if (LOAD(table->header.every) > 1)
-		return true;
 	if (!budget(table))
 		return false;
 	if (usual_ns && usual_ns < (short_ns < LONG_NS ? short_ns : LONG_NS))
 		return true;
 	return was_short(region) && is_overspent(table, LOAD(table->header.last_reading_ns));
-}
-
-/* After so many stretches, whatever their cost: an older way, UNCORE_EVERY. */
-static bool is_due_by_number(struct table *table, unsigned index, uint32_t every)
-{
-	struct table_region *region = &table->regions[index];
-	const uint64_t n = LOAD(region->n_stretches);
-	uint64_t read = LOAD(region->n_read);
-
-	return n - read >= every && __atomic_compare_exchange_n(&region->n_read, &read, n, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 static bool is_due_by_time(struct table *table, uint64_t now_ns)
@@ -199,14 +186,11 @@ static bool is_due_by_time(struct table *table, uint64_t now_ns)
 		       last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-bool window_is_due(struct table *table, unsigned index, uint64_t now_ns)
+bool window_is_due(struct table *table, uint64_t now_ns)
 {
 	struct table_header *header = &table->header;
-	const uint32_t every = LOAD(header->every);
 	uint32_t pair = 1;
 
-	if (every > 1)
-		return is_due_by_number(table, index, every);
 	if (LOAD(header->wants_pair) && __atomic_compare_exchange_n(&header->wants_pair, &pair, 0,
 						false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return true;
@@ -232,9 +216,8 @@ bool window_is_stale(const struct table *table, unsigned index, uint64_t now_ns)
 
 bool window_wants_pair(struct table *table)
 {
-	if (LOAD(table->header.every) > 1 ||
-		(LOAD(table->outside.kinds[TABLE_GAP].n) >= PAIRS_FIRST &&
-			ADD(table->header.n_edges, 1) % PAIR_EVERY != 0))
+	if (LOAD(table->outside.kinds[TABLE_GAP].n) >= PAIRS_FIRST &&
+		ADD(table->header.n_edges, 1) % PAIR_EVERY != 0)
 		return false;
 	STORE(table->header.wants_pair, 1);
 	return true;

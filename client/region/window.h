@@ -19,8 +19,8 @@ bool window_is_used(const struct table *table, unsigned region);
 /* Does any region have a window that goes on? */
 bool window_is_any(const struct table *table);
 
-/* Is a reading due at an edge of this region? True for only one member. */
-bool window_is_due(struct table *table, unsigned region, uint64_t now_ns);
+/* Is a reading due at an edge of a region? True for only one member. */
+bool window_is_due(struct table *table, uint64_t now_ns);
 
 /* The same for a change of the class of a state: what each class moved is not known from anything
  * else. So all are read while the budget allows, later those that are due, and always the first and
@@ -56,18 +56,10 @@ struct window_state {
 /* @until_ns: the gap that lasts now counts until then; 0: it does not count. */
 struct window_state window_look(const struct table *table, unsigned region, uint64_t until_ns);
 
-/* A wish: UNCORE_OVERHEAD in ten-thousandths, and UNCORE_EVERY. It is not 0. */
-static inline uint64_t wish_of(uint32_t overhead, uint32_t every)
-{
-	return UINT64_C(1) << 63 | (uint64_t)overhead << 32 | every;
-}
+/* A wish of UNCORE_OVERHEAD: this bit, and ten-thousandths of the wall time. */
+#define WINDOW_WISHED (UINT32_C(1) << 31)
 
-static inline uint32_t wish_overhead(uint64_t wish)
+static inline uint32_t window_overhead(uint32_t wish)
 {
-	return wish >> 32 & 0xffff;
-}
-
-static inline uint32_t wish_every(uint64_t wish)
-{
-	return (uint32_t)wish;
+	return wish & ~WINDOW_WISHED;
 }

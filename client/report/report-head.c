@@ -42,10 +42,9 @@ static const char *skip_value(const char *c)
 
 /* --- members --- */
 
-/* Numbers of the file, and the head that is made from them. */
 struct found_head {
 	struct report_head *head;
-	uint64_t schema, begun_s, ended_s;
+	uint64_t schema;
 };
 
 static void take_text(const char *value, char *ret, size_t size_bytes)
@@ -66,8 +65,6 @@ static void take(struct found_head *found, const char *key, const char *value)
 		uint64_t *number;
 	} numbers[] = {
 		{ "\"schema\"", &found->schema },
-		{ "\"begun_s\"", &found->begun_s },
-		{ "\"ended_s\"", &found->ended_s },
 		{ "\"begun_ns\"", &head->begun_ns },
 		{ "\"ended_ns\"", &head->ended_ns },
 		{ "\"run\"", &head->run },
@@ -101,11 +98,8 @@ static void take_members(struct found_head *found, const char *c)
 	} while (*c == ',');
 }
 
-/* Older releases wrote only seconds: a run with such an end may have ended at any time in that
- * second. */
 bool report_head_read(const char *text, struct report_head *ret)
 {
-	const uint64_t second_ns = 1000000000;
 	struct found_head found = { .head = ret };
 
 	*ret = (struct report_head){ .run = 0 };
@@ -113,10 +107,6 @@ bool report_head_read(const char *text, struct report_head *ret)
 	if (*text != '{')
 		return false;
 	take_members(&found, text);
-	if (!ret->begun_ns)
-		ret->begun_ns = found.begun_s * second_ns;
-	if (!ret->ended_ns && found.ended_s)
-		ret->ended_ns = found.ended_s * second_ns + second_ns - 1;
 	return found.schema;
 }
 

@@ -23,11 +23,6 @@ struct ledger_book {
 	/* two copies follow */
 };
 
-/* The denominators of the scales of a box's uses. One per box follows the books. */
-struct ledger_denominators {
-	uint32_t of_use[PLAN_EVENTS_MAX];
-};
-
 static_assert(sizeof(struct ledger_book) % 8 == 0, "copies are aligned");
 static_assert(sizeof(struct ledger_identity) % 8 == 0, "books are aligned");
 static_assert(sizeof(struct ledger_header) % 8 == 0, "identities are aligned");
@@ -44,32 +39,13 @@ static size_t book_bytes(unsigned n_boxes)
 	return sizeof(struct ledger_book) + 2 * copy_bytes(n_boxes);
 }
 
-static bool has_fractions(const struct plan *plan)
-{
-	for (unsigned i = 0; i < plan->n_boxes; i++)
-		for (unsigned k = 0; k < plan->boxes[i].n_uses; k++)
-			if (!scale_is_whole(plan->boxes[i].uses[k].scale))
-				return true;
-	return false;
-}
-
-/* The number of bytes up to the end of the books. */
-static size_t books_end(const struct plan *plan)
+static size_t ledger_bytes(const struct plan *plan)
 {
 	size_t bytes =
 		sizeof(struct ledger_header) + plan->n_boxes * sizeof(struct ledger_identity);
 
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		bytes += book_bytes(plan->sockets[s].n_boxes);
-	return bytes;
-}
-
-static size_t ledger_bytes(const struct plan *plan)
-{
-	size_t bytes = books_end(plan);
-
-	if (has_fractions(plan))
-		bytes += plan->n_boxes * sizeof(struct ledger_denominators);
 	return bytes;
 }
 
@@ -126,7 +102,7 @@ static struct ledger_identity identify(const struct plan_box *plan)
 		const struct plan_use *use = &plan->uses[i];
 
 		identity.uses[i] = (struct ledger_use){ use->event, use->metric, use->term,
-			use->subtract, use->scale.n, use->channel };
+			use->subtract, use->scale.n, use->scale.d, use->channel };
 	}
 	for (unsigned i = 0; i < plan->n_events; i++) {
 		identity.configs[i][0] = plan->events[i].code.config;
@@ -134,22 +110,6 @@ static struct ledger_identity identify(const struct plan_box *plan)
 		identity.configs[i][2] = plan->events[i].code.config2;
 	}
 	return identity;
-}
-
-/* The denominators in a ledger of @plan, one struct per box; NULL: all scales are whole. */
-static struct ledger_denominators *denominators(
-	const struct ledger *ledger, const struct plan *plan)
-{
-	return has_fractions(plan) ? (void *)((char *)ledger->header + books_end(plan)) : NULL;
-}
-
-static struct ledger_denominators denominators_of(const struct plan_box *plan)
-{
-	struct ledger_denominators found = {};
-
-	for (unsigned i = 0; i < plan->n_uses; i++)
-		found.of_use[i] = plan->uses[i].scale.d;
-	return found;
 }
 
 /* The CPU does not matter: the kernel moves the events of a box when its CPU goes offline. */
@@ -165,16 +125,12 @@ static bool same_counters(const struct ledger_identity *a, const struct ledger_i
 
 static void fill(struct ledger *ledger, const struct plan *plan, const struct box boxes[])
 {
-	struct ledger_denominators *kept = denominators(ledger, plan);
-
 	for (unsigned i = 0; i < plan->n_boxes; i++) {
 		identities(ledger)[i] = identify(&plan->boxes[i]);
 		identities(ledger)[i].refused = boxes[i].error;
 	}
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		ledger_book(ledger, s)->n_boxes = plan->sockets[s].n_boxes;
-	for (unsigned i = 0; i < plan->n_boxes && kept; i++)
-		kept[i] = denominators_of(&plan->boxes[i]);
 }
 
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
@@ -235,33 +191,22 @@ static bool books_fit(const struct ledger *ledger, const struct plan *plan)
 	return true;
 }
 
-static bool same_fractions(const struct ledger_denominators *kept, const struct plan_box *plan)
-{
-	struct ledger_denominators planned = denominators_of(plan);
-
-	return !memcmp(kept, &planned, sizeof planned);
-}
-
 static int check_plan(const struct ledger *ledger, const struct plan *plan, struct fault *fault)
 {
 	const struct ledger_header *header = ledger->header;
-	const struct ledger_denominators *kept = denominators(ledger, plan);
 
 	if (strncmp(header->platform, plan->platform->name, PAGE_NAME_MAX) != 0)
 		return fault_set(fault, -ESTALE, "it is about platform %.31s, this is %s",
 			header->platform, plan->platform->name);
 	if (header->n_sockets != plan->n_sockets || header->n_boxes != plan->n_boxes ||
-		header->bytes < books_end(plan) || !books_fit(ledger, plan))
+		header->bytes != ledger_bytes(plan) || !books_fit(ledger, plan))
 		return fault_set(fault, -ESTALE,
 			"it is about %u sockets with %u counter boxes, this machine has %u with %u",
 			header->n_sockets, header->n_boxes, plan->n_sockets, plan->n_boxes);
-	if (header->bytes != ledger_bytes(plan))
-		return fault_set(fault, -ESTALE, "its counts are not worth what they are now");
 	for (unsigned i = 0; i < plan->n_boxes; i++) {
 		struct ledger_identity planned = identify(&plan->boxes[i]);
 
-		if (!same_counters(&identities(ledger)[i], &planned) ||
-			(kept && !same_fractions(&kept[i], &plan->boxes[i])))
+		if (!same_counters(&identities(ledger)[i], &planned))
 			return fault_set(fault, -ESTALE,
 				"counter box %s of socket %u now has other events or bytes per "
 				"count",

@@ -10,8 +10,6 @@
  * one, adds the counts since then exactly once.
  *
  * The ledger also identifies the counters, so that totals are never continued with other counters.
- * If a count is worth a fraction, denominators follow the books. Otherwise they are left out, so
- * that releases without fractions can use the ledger.
  */
 #pragma once
 
@@ -23,12 +21,12 @@
 #include "daemon/count/publication.h"
 #include "daemon/plan/plan.h"
 
-enum { LEDGER_VERSION = 1 }; /* of the layout, with struct page_sweep and struct box_event in it */
+enum { LEDGER_VERSION = 2 }; /* of the layout, with struct page_sweep and struct box_event in it */
 
 /* A struct plan_use without padding and bool, so that any bytes are a valid value. */
 struct ledger_use {
 	uint8_t event, metric, term, subtract;
-	uint32_t bytes; /* numerator of the scale */
+	uint32_t scale_n, scale_d;
 	int32_t channel;
 };
 

@@ -41,16 +41,6 @@ static void collect_texts(
 				publication->whys[s][m] = add_text(texts, plan->sockets[s].why[m]);
 }
 
-/* A page that an older process made may lack the text. */
-static uint32_t find_why_hidden(const struct page_header *header)
-{
-	for (uint32_t i = 0; i < header->n_texts; i++)
-		if (!strncmp(page_texts(header)[i].text, tally_texts[TALLY_TEXT_QUANTUM],
-			    PAGE_TEXT_MAX))
-			return i;
-	return TALLY_TEXT_MORE;
-}
-
 static struct page_header lay_out(const struct plan *plan, unsigned n_texts)
 {
 	struct page_header header = {
@@ -126,7 +116,6 @@ int publication_init(struct publication *publication, const struct plan *plan, s
 			(unsigned long long)header.page_bytes, strerror(-r));
 	}
 	fill_tables(publication->header, plan, &texts);
-	publication->why_hidden = TALLY_TEXT_QUANTUM;
 	return 0;
 }
 
@@ -136,7 +125,6 @@ int publication_copy(const struct publication *from, struct publication *ret)
 
 	*ret = (struct publication){ .write_fd = -1, .read_fd = -1 };
 	memcpy(ret->whys, from->whys, sizeof ret->whys);
-	ret->why_hidden = from->why_hidden;
 	r = open_memory(ret, from->header);
 	if (r < 0) {
 		publication_done(ret);
@@ -265,7 +253,6 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 		return r;
 	}
 	memcpy(publication->whys, origin->whys, sizeof publication->whys);
-	publication->why_hidden = find_why_hidden(publication->header);
 	update_cpus(publication->header, plan);
 	publication->header->daemon.started_ns = clock_now_ns();
 	return 0;

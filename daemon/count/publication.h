@@ -20,7 +20,6 @@ struct publication {
 	int read_fd;  /* for clients */
 	struct page_header *header;
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
-	uint32_t why_hidden; /* text of metrics that the quantum hides */
 };
 
 /* The generation that the page of an earlier process must have, and the ledger's texts of absent

@@ -19,7 +19,6 @@ int sweep_init(struct sweep *sweep, const struct generation *generation, unsigne
 	if (r < 0)
 		return r;
 	sweep_set_page(sweep, generation->publication.header);
-	sweep->tally.why_hidden = generation->publication.why_hidden;
 	tally_resume(&sweep->tally, ledger_sweep(sweep->book), sweep->cell->channels);
 	return 0;
 }

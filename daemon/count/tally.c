@@ -90,7 +90,6 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 		tally_done(tally);
 		return -ENOMEM;
 	}
-	tally->why_hidden = TALLY_TEXT_MORE;
 	tally->n_metrics = plan->platform->n_metrics;
 	tally->n_channels = s->n_channels;
 	tally->first_channel = s->first_channel;
@@ -160,7 +159,7 @@ static bool contradicts_itself(const struct box_sum *sum)
 static uint32_t why_absent(const struct tally *tally, unsigned metric, const struct box_sum *sum)
 {
 	if (is_hidden(tally, metric))
-		return tally->why_hidden;
+		return TALLY_TEXT_QUANTUM;
 	if (sum->terms_read != sum->terms_used)
 		return TALLY_TEXT_UNREADABLE;
 	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
@@ -210,7 +209,7 @@ static void settle_channels(struct tally *tally)
 
 		if (is_hidden(tally, last->metric)) {
 			value->quality |= PAGE_ABSENT;
-			value->why = tally->why_hidden;
+			value->why = TALLY_TEXT_QUANTUM;
 		} else {
 			last->count = round_down(tally, last->metric, value->count, last->count);
 		}

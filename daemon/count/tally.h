@@ -20,13 +20,14 @@
 #include "daemon/count/box.h"
 #include "daemon/plan/plan.h"
 
-/* Indices of the texts that are in every page: tally_texts has the texts. */
+/* Indices of the texts that are in every page, as long as LEDGER_VERSION stays: tally_texts has the
+ * texts. */
 enum {
 	TALLY_TEXT_NONE,
 	TALLY_TEXT_UNREADABLE,
 	TALLY_TEXT_CONTRADICTION, /* the subtracted terms are larger than the rest */
 	TALLY_TEXT_MORE,          /* the page has no room for the reason */
-	TALLY_TEXT_QUANTUM,       /* the unit has no quantum; a page of 0.1 lacks this text */
+	TALLY_TEXT_QUANTUM,       /* the unit has no quantum */
 	TALLY_TEXTS
 };
 extern const char *const tally_texts[TALLY_TEXTS];
@@ -47,7 +48,6 @@ struct tally {
 	unsigned n_metrics, n_channels;
 	struct tally_quanta quanta; /* they may change between two sums */
 	enum unit_quantum rounding[PAGE_METRICS_MAX];
-	uint32_t why_hidden;                      /* text of these while a quantum is set */
 	uint32_t quality[PAGE_METRICS_MAX];       /* flags that never change */
 	uint32_t why[PAGE_METRICS_MAX];           /* texts of always absent metrics */
 	uint8_t substituted_by[PAGE_METRICS_MAX]; /* as in the plan */

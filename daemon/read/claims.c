@@ -35,10 +35,8 @@ bool claims_admit(struct doorbells *d, uint64_t now_ns)
 	return admitted;
 }
 
-bool claims_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
+void claims_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 {
-	unsigned n_clients = 0;
-
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
@@ -51,9 +49,7 @@ bool claims_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 			doorbell->wakeup, doorbell->n_clients <= SPINNERS ? spin_ns : 0);
 		page_wakeup_redeem(doorbell->wakeup);
 		doorbells_mute(d, d->busy[i], false);
-		n_clients += doorbell->n_clients;
 	}
-	return n_clients == 1;
 }
 
 /* --- waking --- */

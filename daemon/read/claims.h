@@ -25,9 +25,9 @@ bool claims_admit(struct doorbells *doorbells, uint64_t now_ns);
 /*
  * To be called before the sweep. Adds all other claims whose users can pay a part. One or two
  * clients of a user may spin for @spin_ns when they wait next: on a busy machine, a client that
- * sleeps may get its CPU back a tick later. True: the sweep answers a single client.
+ * sleeps may get its CPU back a tick later.
  */
-bool claims_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns);
+void claims_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns);
 
 /*
  * After the sweep: wakes a portion of the waiters at doorbells.busy[@i], if they are answered or

@@ -170,14 +170,11 @@ static bool admit(struct reader *reader)
 /* Makes one sweep for the admitted claims, and for all claims that can join them. */
 static void answer(struct reader *reader)
 {
-	bool is_one;
-
 	gather(reader);
 	pthread_mutex_lock(&reader->lock);
-	is_one = claims_join(&reader->doorbells, clock_now_ns(), spin_ns(reader));
+	claims_join(&reader->doorbells, clock_now_ns(), spin_ns(reader));
 	pthread_mutex_unlock(&reader->lock);
 	sweep_make(&reader->sweep);
-	page_let_spin(reader->sweep.cell, is_one ? spin_ns(reader) : 0);
 }
 
 /* Waits for rings. The heartbeat is not busy meanwhile, until something is due. */

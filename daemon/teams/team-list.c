@@ -12,7 +12,6 @@
 #include "daemon/base/memfd.h"
 
 static const char store_prefix[] = "team"; /* followed by the place */
-static const char stamp_name[] = "tables";
 
 enum { STORE_NAME_BYTES = 16 };
 
@@ -50,17 +49,9 @@ static bool keep(struct team_list *list, struct team *team)
 	return team->is_kept;
 }
 
-static bool keep_stamp(struct team_list *list)
-{
-	if (!list->is_stamp_kept)
-		list->is_stamp_kept = fdstore_forget(stamp_name) != -EAGAIN &&
-				      fdstore_keep(stamp_name, &list->stamp_fd, 1) != -EAGAIN;
-	return list->is_stamp_kept;
-}
-
 void team_list_tell(struct team_list *list)
 {
-	bool listens = keep_stamp(list);
+	bool listens = true;
 
 	for (unsigned place = 0; place < TEAMS_MAX && listens; place++)
 		listens = list->places[place] || forget(list, place);
@@ -174,28 +165,17 @@ static void adopt(struct team_list *list, struct fdstore_item *item)
 	insert(list, &team, (unsigned)place);
 }
 
-static int take_stamp(struct team_list *list, struct fdstore *store)
-{
-	list->stamp_fd = fdstore_take(store, stamp_name);
-	list->is_first = list->stamp_fd < 0;
-	if (list->is_first)
-		list->stamp_fd = memfd_new(stamp_name, 1, 0600);
-	return list->stamp_fd < 0 ? list->stamp_fd : 0;
-}
-
 int team_list_new(struct fdstore *store, struct team_list **ret)
 {
 	struct team_list *list = calloc(1, sizeof *list);
-	int r;
 
 	if (!list)
 		return -ENOMEM;
 	list->most = TEAMS_MAX;
 	list->table = calloc(TEAMS_MAX, sizeof *list->table);
-	r = take_stamp(list, store);
-	if (r < 0 || !list->table) {
+	if (!list->table) {
 		team_list_free(list);
-		return r < 0 ? r : -ENOMEM;
+		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd >= 0 &&
@@ -209,7 +189,6 @@ void team_list_keep(struct team_list *list)
 {
 	for (unsigned i = 0; i < list->n; i++)
 		list->table[i].is_kept = false;
-	list->is_stamp_kept = false;
 	team_list_tell(list);
 }
 
@@ -219,7 +198,6 @@ struct team_list *team_list_free(struct team_list *list)
 		return NULL;
 	for (unsigned i = 0; i < list->n; i++)
 		close_fd(&list->table[i].fd);
-	close_fd(&list->stamp_fd);
 	free(list->table);
 	free(list);
 	return NULL;

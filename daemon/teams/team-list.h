@@ -12,20 +12,13 @@ enum { TEAMS_MAX = TEAM_PLACES_MAX };
 
 struct team_list {
 	unsigned n;
-	unsigned most;      /* room for tables: TEAMS_MAX, or fewer */
-	struct team *table; /* owned; by age */
-	int stamp_fd;       /* kept in the store beside the tables */
-	bool is_first;      /* no earlier process knew tables: there was no stamp */
-	bool is_stamp_kept;
+	unsigned most;          /* room for tables: TEAMS_MAX, or fewer */
+	struct team *table;     /* owned; by age */
 	bool places[TEAMS_MAX]; /* places taken in the manager's store */
 	bool told[TEAMS_MAX];   /* the manager may keep something at this place */
 };
 
-/*
- * Takes over the tables that an earlier process left in @store. A version of uncored that knows no
- * tables drops them from the store, together with a stamp. So the stamp is there only if every
- * process since then knew tables. Errors of memfd_create(2).
- */
+/* Takes over the tables that an earlier process left in @store. -ENOMEM. */
 int team_list_new(struct fdstore *store, struct team_list **ret);
 
 /* Leaves all tables with the service manager, if there is one. A table that is added later is left

@@ -24,7 +24,6 @@ void truth_begin(struct truth *truth, const struct daemon_process *daemon)
 {
 	*truth = (struct truth){
 		.daemon = daemon,
-		.denominator = truth->denominator,
 		.n_checks = truth->n_checks,
 	};
 	for (unsigned s = 0; s < TRUTH_SOCKETS_MAX; s++)
@@ -62,21 +61,17 @@ static void narrow_down(struct truth_range *range, int64_t least, int64_t most)
 }
 
 /* How many counts are worth @amount. Fails the case if no whole number is. */
-static int64_t counts_of(const struct truth *truth, unsigned counter, uint64_t amount)
+static int64_t counts_of(unsigned counter, uint64_t amount)
 {
-	uint64_t numerator = counters[counter].worth;
-	uint64_t denominator = counter == 0 && truth->denominator ? truth->denominator : 1;
-	uint64_t counts = (amount * denominator + numerator - 1) / numerator;
-
-	assert_int_equal(counts * numerator / denominator, amount);
-	return (int64_t)counts;
+	assert_int_equal(amount % counters[counter].worth, 0);
+	return (int64_t)(amount / counters[counter].worth);
 }
 
 static void check_value(struct truth *truth, unsigned socket, unsigned counter,
 	const struct uncore_value *value, int64_t kernel_before, int64_t kernel_after)
 {
 	struct truth_range *range = &truth->before[socket][counter];
-	int64_t published = counts_of(truth, counter, value->count);
+	int64_t published = counts_of(counter, value->count);
 
 	assert_int_equal(value->quality, UNCORE_STANDIN);
 	assert_true(value->count >= truth->last[socket][counter]);

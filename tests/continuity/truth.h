@@ -19,7 +19,6 @@ enum { TRUTH_SOCKETS_MAX = 2, TRUTH_COUNTERS = 2 /* page faults, clock */ };
 
 struct truth {
 	const struct daemon_process *daemon;
-	uint64_t denominator;   /* a page fault is worth 4096 bytes divided by this; 0: by 1 */
 	uint64_t generation[2]; /* 0: none was seen yet */
 	uint64_t last[TRUTH_SOCKETS_MAX][TRUTH_COUNTERS];
 	struct truth_range {
@@ -29,7 +28,7 @@ struct truth {
 	unsigned n_checks;
 };
 
-/* Another generation begins; .denominator stays. */
+/* Another generation begins. */
 void truth_begin(struct truth *truth, const struct daemon_process *daemon);
 
 /*

@@ -295,16 +295,16 @@ static void step(void)
 	}
 }
 
-/* 0: each stretch is read; 1: windows of two; 2: a reading is due at each edge, and each window is
- * stale. */
+/* 0: each stretch is read; 1: in windows that end when another region is read; 2: a reading is due
+ * at each edge, and each window is stale. */
 static void choose_windows(size_t kind)
 {
 	struct table_header *header = &all.table->header;
 
-	if (kind == 1)
-		header->every = 2;
-	if (kind != 2)
+	if (kind != 1 && kind != 2)
 		return;
+	if (kind == 1)
+		header->site_gap_ns = UINT64_C(1) << 60;
 	header->overhead = 10000;
 	header->reading_ns = 1;
 	for (unsigned i = 0; i < table_count_regions(all.table); i++)

@@ -127,18 +127,15 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 static void make_wakeups(struct fake_daemon *daemon)
 {
 	const struct rules everybody = { .socket.mode = 0666, .owner = RULES_NOBODY };
-	size_t size_bytes = daemon->n_sockets * sizeof *daemon->wakeups;
+	size_t size_bytes = daemon->n_sockets * sizeof *daemon->wakeups + sizeof *daemon->rules;
 
-	if (!daemon->options.is_0_1)
-		size_bytes += sizeof *daemon->rules;
 	daemon->wakeups_fd = memfd_create("wakeups", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_int_equal(ftruncate(daemon->wakeups_fd, (off_t)size_bytes), 0);
 	daemon->wakeups =
 		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->wakeups_fd, 0);
 	assert_ptr_not_equal(daemon->wakeups, MAP_FAILED);
 	daemon->rules = (void *)&daemon->wakeups[daemon->n_sockets];
-	if (!daemon->options.is_0_1)
-		page_rules_write(daemon->rules, &everybody);
+	page_rules_write(daemon->rules, &everybody);
 	if (daemon->options.short_wakeups)
 		assert_int_equal(ftruncate(daemon->wakeups_fd, 0), 0);
 	assert_int_equal(fcntl(daemon->wakeups_fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
@@ -186,13 +183,17 @@ static void send_report(struct fake_daemon *daemon, int client)
 {
 	_cleanup_close_ int fd = memfd_create("report", MFD_CLOEXEC);
 	const char *report = daemon->options.report;
+	struct wire_report_end end;
 	union wire_message message;
 
 	if (!report)
 		report = "{\"platform\":\"icelake-sp\"}";
+	end = (struct wire_report_end){ strlen(report), wire_hash(report, strlen(report)) };
 	wire_begin(&message, WIRE_REPORT);
-	message.report.json_bytes = strlen(report);
-	if (write(fd, report, strlen(report)) == (ssize_t)strlen(report))
+	message.report.json_bytes = end.json_bytes;
+	if (write(fd, report, end.json_bytes) == (ssize_t)end.json_bytes &&
+		pwrite(fd, &end, sizeof end, (off_t)wire_report_end_at(end.json_bytes)) ==
+			sizeof end)
 		wire_send(client, &message, &fd, 1);
 }
 
@@ -200,11 +201,6 @@ static void renew_doorbells(struct fake_daemon *daemon, int client)
 {
 	union wire_message message;
 
-	if (daemon->options.is_0_1) {
-		wire_error(&message, -EOPNOTSUPP, "because it is an older one.");
-		wire_send(client, &message, NULL, 0);
-		return;
-	}
 	for (uint32_t i = 0; i < daemon->n_sockets; i++) {
 		close_fd(&daemon->doorbells[i]);
 		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -28,7 +28,6 @@ struct fake_options {
 	const char *platform;      /* NULL: "icelake-sp" */
 	int refuse;                /* negative errno: answer HELLO with it */
 	bool refuse_at_once;       /* ... before HELLO was read, and close */
-	bool is_0_1;               /* renews no doorbells, and publishes no rules */
 	bool silent;               /* never answer */
 	bool hang_up_once;         /* close the first connection without an answer */
 	uint32_t version;          /* of WELCOME; 0: the right one */

@@ -39,7 +39,7 @@ def record(host, regions, begun_s=1795408200, ranks=8, **more):
     for number, made in enumerate(regions):
         made.setdefault("member_ns", times(ranks, 1 + number))
     return {"schema": 1, "version": "0.1.0", "platform": "icelake-sp", "generation": "0" * 32, "host": host, "team": "1.0",
-            "run": 1, "job": "77", "command": "lbm-proxy", "begun_s": begun_s, "ended_s": begun_s + 60, "expected": ranks,
+            "run": 1, "job": "77", "command": "lbm-proxy", "begun_ns": begun_s * 10**9, "ended_ns": (begun_s + 60) * 10**9, "expected": ranks,
             "metrics": UNITS, "regions": regions,
             "members": [{"rank": i, "pid": 100 + i, "cpus": f"{i}", "died": False} for i in range(ranks)], **more}
 

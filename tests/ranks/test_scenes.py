@@ -254,16 +254,8 @@ def each():
     tap.equal(region["measured"], region["stretches"], "read one by one")
 
 
-def every():
-    """With UNCORE_EVERY=N a window has N passages"""
-    figure, region, cost = short("2000 8 8 10 10", UNCORE_EVERY="100")
-    tap.check(figure.is_in_bracket(), figure)
-    tap.equal(region["measured"], 0, "read one by one")
-    tap.check(cost["reading_calls"] <= 23, cost)
-
-
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 with awake():
     tap.run_functions([(body.__doc__, body) for body in
-                       ((coverage,) if SEEDS > 1 else (own, saturated, alone, nested, lockstep, windows, each, every))])
+                       ((coverage,) if SEEDS > 1 else (own, saturated, alone, nested, lockstep, windows, each))])

@@ -256,10 +256,8 @@ static void write_policy(struct exposition *exposition, const struct export_read
 			daemon->quantum);
 	family(exposition, GAUGE, "uncore_quantum_bytes",
 		"Values are rounded down to multiples of so many bytes; 1: they are exact.");
-	if (daemon->quantum) { /* an older uncored does not report it */
-		exposition_begin(exposition);
-		exposition_count(exposition, daemon->quantum);
-	}
+	exposition_begin(exposition);
+	exposition_count(exposition, daemon->quantum);
 	single(exposition, GAUGE, "uncore_min_interval_seconds",
 		"For so long the site may hold back a reading.");
 	exposition_nano(exposition, daemon->min_interval_ns);

@@ -51,7 +51,6 @@ static void print_head(const struct json_value *info)
 			json_text(info, "refused_configuration", ""));
 }
 
-/* Older daemons do not say it. */
 static void print_method(const struct json_value *method)
 {
 	if (!strcmp(json_text(method, "name", ""), "bpf"))
@@ -60,7 +59,7 @@ static void print_method(const struct json_value *method)
 			     "%.1f us at most",
 			json_number(method, "by_program"),
 			(double)json_number(method, "longest_call_ns") / 1e3);
-	else if (json_has(method, "name"))
+	else
 		print_folded("each box takes a read(2), which is slower and as exact: %s",
 			json_text(method, "why", "?"));
 }

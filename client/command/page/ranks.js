@@ -105,8 +105,7 @@ function add_ranks(all, n) {
 		return;
 	page.add(page.element("h2", {}, "Ranks"));
 	if (!known.length) {
-		page.add(page.element("p", {}, "How long each rank was in a region is not known: the report is of an older release, or of too " +
-			"many ranks."));
+		page.add(page.element("p", {}, "How long each rank was in a region is not known: the report is of too many ranks."));
 		return;
 	}
 	page.add(page.element("p", { class: "dim" }, RANKS_RULE));

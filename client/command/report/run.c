@@ -172,8 +172,8 @@ static void report_rest(const char *name, uint64_t since_ns)
 		r = report(&list.teams[i], since_ns);
 	if (r == 0)
 		r = kept_forget(&choice, &list);
-	/* Without uncored, or with an older release of it, each process has reported for itself. */
-	if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && r != -EOPNOTSUPP)
+	/* Without uncored, each process has reported for itself. */
+	if (r < 0 && r != -ENOENT && r != -ECONNREFUSED)
 		fprintf(stderr, "uncore run: %s\n", uncore_error_text());
 	kept_done(&list);
 }

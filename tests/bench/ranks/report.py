@@ -30,7 +30,7 @@ def region(number, node):
 
 def record(node):
     return {"schema": 1, "version": "0", "platform": "simulated", "generation": "0" * 32, "host": f"n{node:05}",
-            "team": "1.0", "run": 1, "job": "1", "command": "x", "begun_s": 1795408200, "ended_s": 1795408260,
+            "team": "1.0", "run": 1, "job": "1", "command": "x", "begun_ns": 1795408200 * 10**9, "ended_ns": 1795408260 * 10**9,
             "expected": 48, "metrics": dict.fromkeys(METRICS, "bytes"), "regions": [region(i, node) for i in range(13)],
             "members": [{"rank": i, "pid": 100 + i, "cpus": str(i), "died": False} for i in range(48)]}
 

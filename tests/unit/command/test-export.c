@@ -113,15 +113,6 @@ CASE("refusals are told by rule")
 	assert_null(strstr(outcome.text, "uncore_refusals"));
 }
 
-CASE("an older uncored tells no quantum")
-{
-	struct outcome outcome;
-
-	run_with(&outcome, &(struct fake_options){ .is_0_1 = true }, "export");
-	expect(&outcome, 0, "\nuncore_up 1\n");
-	assert_null(strstr(outcome.text, "uncore_quantum_bytes"));
-}
-
 CASE("a restart is gone through")
 {
 	struct outcome outcome;

@@ -22,7 +22,7 @@ def sockets(**more):
 
 def of_regions(host):
     return {"schema": 1, "version": "0", "platform": "icelake-sp", "generation": "0" * 32, "host": host, "team": "1.0",
-            "run": 1, "job": "1", "command": "x", "begun_s": 1795408200, "ended_s": 1795408260, "expected": 1,
+            "run": 1, "job": "1", "command": "x", "begun_ns": 1795408200 * 10**9, "ended_ns": 1795408260 * 10**9, "expected": 1,
             "metrics": dict.fromkeys(METRICS, "bytes"), "members": [{"rank": 0, "pid": 1, "cpus": "0", "died": False}],
             "regions": [{"name": "solve", "count": 1, "failed": 0, "open": 0, "died": 0, "ranks": 1, "time_ns": 10**9,
                          "lost_ns": 0, "shared_ns": 0, "work": {}, "sockets": sockets(quantum_bytes=0)}]}

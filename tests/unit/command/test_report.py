@@ -31,7 +31,7 @@ def region(name, *sockets):
 
 def record(host, *regions):
     return {"schema": 1, "version": "0.2.0", "platform": "icelake-sp", "generation": "0" * 32, "host": host,
-            "team": "77.0", "run": 1, "job": "77", "command": "lbm", "begun_s": 1795408200, "ended_s": 1795408260,
+            "team": "77.0", "run": 1, "job": "77", "command": "lbm", "begun_ns": 1795408200 * SECOND_NS, "ended_ns": 1795408260 * SECOND_NS,
             "expected": 2,
             "members": [{"rank": 0, "pid": 100, "cpus": "0-3", "died": False},
                         {"rank": 1, "pid": 101, "cpus": None, "died": False}],
@@ -87,7 +87,7 @@ def singulars():
     alone.update(expected=1, members=alone["members"][:1])
     done = report({"n01.json": alone}, paths=["n01.json"])
     contains(done.stdout, "1 of 1 rank)")
-    done = report({"n01.json": alone, "later.json": {**alone, "run": 2, "begun_s": 1795408300, "ended_s": 1795408360}})
+    done = report({"n01.json": alone, "later.json": {**alone, "run": 2, "begun_ns": 1795408300 * SECOND_NS, "ended_ns": 1795408360 * SECOND_NS}})
     contains(done.stdout, "(job 77, 1 node, 2 runs, 2 of 2 ranks)")
     del alone["expected"]
     done = report({"n01.json": alone}, "--hosts", "n01")
@@ -117,8 +117,8 @@ def joined_json():
 
 def candidates():
     """Candidates for faster memory are the fast regions, the most bytes first, as a table and as JSON"""
-    files = {"n01.json": record("n01", region("setup", socket(0, 10, 20)), region("small", socket(0, 60 * 10**9, 10**9)),
-                                region("solve", socket(0, 90 * 10**9, 10**10)))}
+    files = {"n01.json": record("n01", region("setup", socket(0, 10, 20)), region("small", socket(0, 60 * SECOND_NS, 10**9)),
+                                region("solve", socket(0, 90 * SECOND_NS, 10**10)))}
     files["n01.json"]["warning"] = "Another team ran."
     table = report(files, "--candidates", paths=["n01.json"])
     tap.equal((table.returncode, table.stderr), (0, ""), "status and stderr")
@@ -141,7 +141,7 @@ def candidates():
 def candidates_by_misses():
     """Candidates are in the order of their misses if all have some, and else the reason is said; a node more adds up"""
     def counted(**misses):
-        regions = [region(name, socket(0, read * 10**9, 10**9)) for name, read in (("solve", 90), ("small", 60), ("setup", 1))]
+        regions = [region(name, socket(0, read * SECOND_NS, 10**9)) for name, read in (("solve", 90), ("small", 60), ("setup", 1))]
         for one in regions:
             one["misses"] = {"event": "page-faults", **misses.get(one["name"], {"count": 5})}
         return {**record("n01", *regions), "cost": {"reading_calls": 1, "reading_ns": 5, "timed_calls": 1, "timed_ns": 1,
@@ -223,7 +223,7 @@ def merged():
 
 def not_merged():
     """Runs that do not fit are named, and left out; so is what a run lacks"""
-    later = {**two_nodes()["n01.json"], "begun_s": 1795408300, "ended_s": 1795408360}
+    later = {**two_nodes()["n01.json"], "begun_ns": 1795408300 * SECOND_NS, "ended_ns": 1795408360 * SECOND_NS}
     other = {**later, "command": "stream"}
     more = {**later, "regions": [*later["regions"], region("more", socket(0, 1, 1))]}
     two_ranks = "region,rank,ops\nsolve,0,1\nsolve,1,2\n"
@@ -463,14 +463,14 @@ def other_clocks():
     tap.equal(have, {1: 1, 2: 20, 3: 200}, "sums where the time tells which runs a host was in")
 
 
-def old_times():
-    """Of seconds alone, as older releases wrote them, and of times that are not known"""
+def unknown_times():
+    """Of runs that meet or overlap, and of times that are not known"""
     first, second = record("n1", region("solve", socket(0, 1, 1))), record("n1", region("solve", socket(0, 10, 1)))
-    second.update(begun_s=first["ended_s"], ended_s=first["ended_s"] + 1, run=2)
-    tap.equal(sums([first, second])[0], {1: 1, 2: 10}, "seconds that meet")
-    second.update(begun_s=first["ended_s"] - 1)
-    tap.equal(sums([first, second])[0], {("n1", 0): 1, ("n1", 1): 10}, "seconds that overlap")
-    second.update(begun_s=None, ended_s=None)
+    second.update(begun_ns=first["ended_ns"], ended_ns=first["ended_ns"] + 1, run=2)
+    tap.equal(sums([first, second])[0], {1: 1, 2: 10}, "times that meet")
+    second.update(begun_ns=first["ended_ns"] - 1)
+    tap.equal(sums([first, second])[0], {("n1", 0): 1, ("n1", 1): 10}, "times that overlap")
+    second.update(begun_ns=None, ended_ns=None)
     tap.equal(sums([first, second])[0], {("n1", 0): 1, ("n1", 1): 10}, "no times")
 
 
@@ -512,8 +512,8 @@ def plenty(n=40, runs=1):
     for i in range(n):
         one = record(f"n{i:02}", region("solve", socket(0, 10**9 + i, 100), socket(1, 3000 * i, i)),
                      region("output", *[socket(0, 10 * i, 20)] * (i % 3 > 0)))
-        one["begun_s"] += 1000 * (i % runs)
-        one["ended_s"] += 1000 * (i % runs)
+        one["begun_ns"] += 1000 * SECOND_NS * (i % runs)
+        one["ended_ns"] += 1000 * SECOND_NS * (i % runs)
         one["host"] = f"n{i // runs:02}"
         one["members"][0]["died"] = i == 5
         if i % 4 == 1:
@@ -557,5 +557,5 @@ def origin_in_csv():
 if __name__ == "__main__":
     tap.run_functions([(case.__doc__, case) for case in (
         one_file, joined_table, singulars, joined_json, candidates, candidates_by_misses, predicted, merged, not_merged, read_again, array, rows, missing_hosts, other_files, bad_members,
-        twins, successive, at_once, one_machine, other_clocks, old_times, differences, many_nodes, folded_nodes, spread,
+        twins, successive, at_once, one_machine, other_clocks, unknown_times, differences, many_nodes, folded_nodes, spread,
         origin_in_csv, usage)])

@@ -207,45 +207,9 @@ CASE("another worth of a count is refused")
 	make(&f);
 	f.plan_boxes[0].uses[0].scale.n = 128;
 	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 0");
-}
-
-CASE("the fractions that counts are worth are remembered")
-{
-	struct fixture f, g;
-
 	make(&f);
-	make(&g);
-	f.plan_boxes[2].uses[0].scale = (struct scale){ 64, 9 };
-	assert_int_equal(adopt(&f), -ESTALE); /* they were whole */
-	assert_non_null(strstr(f.fault.text, "not worth what they are now"));
-	ledger_done(&f.ledger);
-	assert_int_equal(ledger_init(&f.ledger, &f.plan, f.boxes, &f.publication, &f.fault), 0);
-	ledger_complete(&f.ledger);
-	assert_true(f.ledger.header->bytes > g.ledger.header->bytes);
-	assert_int_equal(adopt(&f), 0);
-	f.plan_boxes[2].uses[0].scale.d = 11;
-	assert_int_equal(adopt(&f), -ESTALE);
-	assert_non_null(strstr(f.fault.text, "counter box uncore_imc_0 of socket 1"));
-	f.plan_boxes[2].uses[0].scale.d = 1;
-	assert_refused(&f, -ESTALE, "not worth what they are now");
-	done(&g);
-}
-
-/* Whatever is behind the books, the books are where releases without fractions look for them. */
-CASE("fractions do not move the books")
-{
-	struct page_sweep sweep = { .number = 5 };
-	struct fixture f;
-
-	make(&f);
-	ledger_done(&f.ledger);
-	f.plan_boxes[0].uses[0].scale.d = 9;
-	assert_int_equal(ledger_init(&f.ledger, &f.plan, f.boxes, &f.publication, &f.fault), 0);
-	ledger_complete(&f.ledger);
-	ledger_commit(ledger_book(&f.ledger, 1), &sweep, &f.boxes[2], 1);
-	ledger_commit(ledger_book(&f.ledger, 1), &sweep, &f.boxes[2], 1);
-	assert_int_equal(adopt(&f), 0); /* the last book ends before the denominators */
-	done(&f);
+	f.plan_boxes[2].uses[0].scale.d = 9;
+	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 1");
 }
 
 CASE("another version is refused")
@@ -255,7 +219,7 @@ CASE("another version is refused")
 	make(&f);
 	f.ledger.header->version = LEDGER_VERSION + 1;
 	assert_refused(
-		&f, -EPROTONOSUPPORT, "version 2 of the layout, this uncored knows version 1");
+		&f, -EPROTONOSUPPORT, "version 3 of the layout, this uncored knows version 2");
 }
 
 CASE("a ledger from which nobody was served is refused")

@@ -167,31 +167,6 @@ CASE("the same page goes on, also on other CPUs")
 	publication_done(&p);
 }
 
-/* A page of 0.1 has no text for a metric that the quantum hides. */
-CASE("the reason for hidden metrics is found by its text")
-{
-	const uint64_t *generation;
-	struct publication p, copy, adopted;
-	struct fault fault;
-
-	assert_int_equal(publication_init(&p, &plan, &fault), 0);
-	generation = p.header->generation;
-	assert_int_equal(p.why_hidden, TALLY_TEXT_QUANTUM);
-	assert_int_equal(publication_copy(&p, &copy), 0);
-	assert_int_equal(copy.why_hidden, TALLY_TEXT_QUANTUM);
-	publication_done(&copy);
-	for (unsigned i = 0; i < 2; i++) {
-		const struct publication_origin origin = { generation, p.whys };
-		int fd = fcntl(p.write_fd, F_DUPFD_CLOEXEC, 0);
-
-		assert_int_equal(publication_adopt(&adopted, fd, &plan, &origin, &fault), 0);
-		assert_int_equal(adopted.why_hidden, i ? TALLY_TEXT_MORE : TALLY_TEXT_QUANTUM);
-		publication_done(&adopted);
-		strcpy(page_texts(p.header)[TALLY_TEXT_QUANTUM].text, "no such event");
-	}
-	publication_done(&p);
-}
-
 CASE("another page is refused and withdrawn")
 {
 	const uint64_t other_generation[2] = { 1, 2 };

@@ -94,18 +94,6 @@ CASE("each user is told what the rules let him read himself")
 	link_close(&link);
 }
 
-CASE("an older uncored does not say")
-{
-	const struct fake_options options = { .is_0_1 = true };
-	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
-	struct link link;
-
-	link_open(&link, &options);
-	assert_int_equal(uncore_admits(link.handle, &alice), -EOPNOTSUPP);
-	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
-	link_close(&link);
-}
-
 CASE("rules that cannot be read admit nobody")
 {
 	struct rules too_many = { .socket.mode = 0666, .n_users = RULES_USERS_MAX + 1 };

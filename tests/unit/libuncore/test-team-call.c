@@ -247,8 +247,6 @@ CASE("the reason is said")
 		int error, is;
 		const char *text;
 	} rows[] = {
-		{ -EOPNOTSUPP, -EOPNOTSUPP, "is too old to keep tables of teams" },
-		{ -EPROTO, -EOPNOTSUPP, "is too old to keep tables of teams" },
 		{ -ENOENT, -ENODATA, "keeps no such table" },
 		{ -EDQUOT, -EDQUOT, "refuses: because" },
 	};

@@ -243,38 +243,6 @@ CASE("the number of open spans is bounded")
 	run_with(NULL, open_many_spans);
 }
 
-/* --- windows --- */
-
-/* The fake daemon counts one step at each reading: at the first begin, at each tenth end, and for
- * the report. */
-static void pass_in_windows(struct fake_daemon *daemon)
-{
-	enum { PASSAGES = 95, EACH = 10, WINDOWS = 10 };
-	struct json_object *report, *region;
-
-	setenv("UNCORE_EVERY", "10", 1);
-	for (int i = 0; i < PASSAGES; i++) {
-		CHECK(uncore_region_begin("short") == 0);
-		CHECK(uncore_region_end("short") == 0);
-	}
-	report = take_report(daemon);
-	region = find_region(report, "short");
-	CHECK(number(FIND(region, "count")) == PASSAGES);
-	CHECK(number(FIND(region, "stretches")) == PASSAGES);
-	CHECK(number(FIND(region, "measured")) == 0);
-	/* Part of it was moved in gaps, as far as is known. */
-	CHECK(bytes_of(region) <= WINDOWS * FAKE_STEP);
-	CHECK(number(FIND(region, "sockets", "0", "metrics", "dram.read", "alone")) ==
-		WINDOWS * FAKE_STEP);
-	CHECK(number(FIND(region, "lost_ns")) == 0);
-	json_object_put(report);
-}
-
-CASE("a window holds as many stretches as one wants")
-{
-	run_with(NULL, pass_in_windows);
-}
-
 /* --- losses leave a trace --- */
 
 static void mismatch(struct fake_daemon *daemon)

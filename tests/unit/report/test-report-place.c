@@ -76,7 +76,6 @@ struct shape {
 	const char *host, *step; /* step NULL: none */
 	unsigned run, pid;       /* pid 0: of a team */
 	uint64_t begun_s, ended_s;
-	bool is_old; /* of a release that wrote seconds alone */
 };
 
 static char *text_of(const struct shape *shape, unsigned mark)
@@ -88,9 +87,7 @@ static char *text_of(const struct shape *shape, unsigned mark)
 		snprintf(step, sizeof step, "\"%s\"", shape->step);
 	if (shape->pid)
 		snprintf(pid, sizeof pid, "%u", shape->pid);
-	snprintf(times, sizeof times,
-		shape->is_old ? "\"begun_s\":%llu,\"ended_s\":%llu"
-			      : "\"begun_ns\":%llu000000000,\"ended_ns\":%llu000000000",
+	snprintf(times, sizeof times, "\"begun_ns\":%llu000000000,\"ended_ns\":%llu000000000",
 		(unsigned long long)shape->begun_s, (unsigned long long)shape->ended_s);
 	assert_true(asprintf(&text,
 			    "{\n  \"schema\" : 1, \"note\":\"a \\\"quoted\\\" {[\",\n"
@@ -138,7 +135,7 @@ static unsigned mark_at(unsigned n)
 
 /* --- which is replaced --- */
 
-static const struct shape team = { "n1", "own/a", 1, 0, 100, 200, false };
+static const struct shape team = { "n1", "own/a", 1, 0, 100, 200 };
 
 static const struct {
 	const char *what;
@@ -159,8 +156,6 @@ static const struct {
 		{ "n1", "own/a", 1, 0, 201, 300 }, true },
 	{ "an earlier run without a name", { "n1", "own/run-1-2", 1, 0, 100, 200 },
 		{ "n1", "own/run-3-4", 1, 0, 201, 300 }, true },
-	{ "an earlier run of an older release", { "n1", "own/a", 1, 0, 100, 200, true },
-		{ "n1", "own/a", 1, 0, 201, 300 }, true },
 	{ "a process of the step that is alone", { "n1", "own/a", 0, 7, 150, 160 },
 		{ "n1", "own/a", 1, 0, 100, 200 }, false },
 	{ "two of them", { "n1", "own/a", 0, 7, 100, 200 }, { "n1", "own/a", 0, 8, 100, 200 },
@@ -181,8 +176,6 @@ static const struct {
 		false },
 	{ "a clock that was set back", { "n1", "own/a", 1, 0, 100, 200 },
 		{ "n1", "own/a", 2, 0, 50, 60 }, false },
-	{ "the second in which ours began", { "n1", "own/a", 1, 0, 100, 200, true },
-		{ "n1", "own/a", 2, 0, 200, 300 }, false },
 };
 
 IN_FOLDER("only an earlier run of the same step is replaced")
@@ -204,7 +197,7 @@ IN_FOLDER("only an earlier run of the same step is replaced")
 /* Then its team was there when the process that is alone was. */
 IN_FOLDER("a program is there before its first region")
 {
-	const struct shape alone = { "n1", "own/a", 0, 7, 10, 20, false };
+	const struct shape alone = { "n1", "own/a", 0, 7, 10, 20 };
 
 	assert_int_equal(place(&alone, 1), 1);
 	assert_int_equal(place_since(&team, 2, 15 * SECOND_NS), 2);
@@ -214,10 +207,10 @@ IN_FOLDER("a program is there before its first region")
 
 IN_FOLDER("the next free name is taken")
 {
-	const struct shape later = { "n1", "own/a", 2, 0, 300, 400, false };
+	const struct shape later = { "n1", "own/a", 2, 0, 300, 400 };
 
 	for (unsigned i = 1; i <= 12; i++) {
-		const struct shape alone = { "n1", "own/a", 0, i, 100, 200, false };
+		const struct shape alone = { "n1", "own/a", 0, i, 100, 200 };
 
 		assert_int_equal(place(&alone, i), i);
 	}
@@ -302,7 +295,7 @@ IN_FOLDER("what is not a file is written into")
 
 static void place_in_a_closed_folder(void)
 {
-	const struct shape later = { "n1", "own/a", 2, 0, 300, 400, false };
+	const struct shape later = { "n1", "own/a", 2, 0, 300, 400 };
 	_cleanup_free_ char *text = text_of(&team, 2), *elsewhere = NULL;
 	char other[64];
 
@@ -327,7 +320,7 @@ static void wait_for(pid_t pid)
 
 IN_FOLDER("a file in a closed folder is replaced by the same rule")
 {
-	const struct shape before = { "n1", "own/a", 0, 7, 150, 160, false };
+	const struct shape before = { "n1", "own/a", 0, 7, 150, 160 };
 	pid_t pid;
 
 	assert_int_equal(place(&before, 1), 1);
@@ -348,7 +341,7 @@ enum { WRITERS = 12, ROUNDS = 20 };
 /* All are of one step, and there is a report of an earlier run. */
 static void write_at_once(void)
 {
-	const struct shape earlier = { "n1", "own/a", 1, 0, 10, 20, false };
+	const struct shape earlier = { "n1", "own/a", 1, 0, 10, 20 };
 	unsigned seen = 0;
 	pid_t pids[WRITERS];
 	int gate[2];
@@ -357,7 +350,7 @@ static void write_at_once(void)
 	place(&earlier, WRITERS);
 	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
 	for (unsigned i = 0; i < WRITERS; i++) {
-		const struct shape alone = { "n1", "own/a", 0, i + 1, 100, 200, false };
+		const struct shape alone = { "n1", "own/a", 0, i + 1, 100, 200 };
 
 		pids[i] = fork();
 		if (pids[i] == 0) {
