@@ -2,7 +2,7 @@
 #include "common/module.h"
 
 #include <elf.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <string.h>
 
 bool module_has_code(const struct dl_phdr_info *module, const void *code)
@@ -17,6 +17,16 @@ bool module_has_code(const struct dl_phdr_info *module, const void *code)
 	return false;
 }
 
+/* Called in threads whose stack is too small for printf(3). */
+static void write_hex(uint8_t byte, char ret[3])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	ret[0] = digits[byte >> 4];
+	ret[1] = digits[byte & 15];
+	ret[2] = '\0';
+}
+
 static void find_id(const char *at, size_t n, char ret_id[MODULE_ID_MAX])
 {
 	const char *end = at + n;
@@ -29,7 +39,7 @@ static void find_id(const char *at, size_t n, char ret_id[MODULE_ID_MAX])
 			2 * note.n_descsz >= MODULE_ID_MAX)
 			continue;
 		for (unsigned i = 0; i < note.n_descsz; i++)
-			sprintf(ret_id + 2 * i, "%02x", at[sizeof note + sizeof "GNU" + i] & 0xff);
+			write_hex((uint8_t)at[sizeof note + sizeof "GNU" + i], ret_id + 2 * i);
 	}
 }
 

@@ -4,6 +4,7 @@
  * handlers and destructors have run by then, so the report includes what they measured.
  */
 #include <errno.h>
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "client/report/print.h"
 #include "client/report/report-place.h"
 #include "common/clock.h"
+#include "common/write-signals.h"
 
 static int take(const struct regions *regions, struct record *ret)
 {
@@ -100,14 +102,38 @@ static uint64_t came_ns(void)
 	return getpid() == loaded_by ? loaded_ns : UINT64_MAX;
 }
 
+/* What the program has in its own use, and a report must neither change nor stumble on. */
+struct set_aside {
+	fenv_t floating;
+	struct write_signals signals;
+};
+
+static void set_aside(struct set_aside *ret)
+{
+	feholdexcept(&ret->floating);
+	write_signals_hold(&ret->signals);
+}
+
+static void put_back(const struct set_aside *set)
+{
+	write_signals_release(&set->signals);
+	fesetenv(&set->floating);
+}
+
 _public_ int uncore_region_report(const char *path)
 {
+	_keeps_errno_;
 	struct regions *regions = regions_get();
+	struct set_aside set;
+	int r;
 
 	if (!regions)
 		return regions_no_memory();
+	set_aside(&set);
 	passage_end_windows(regions);
-	return path ? write_json(regions, path, came_ns()) : write_table(regions);
+	r = path ? write_json(regions, path, came_ns()) : write_table(regions);
+	put_back(&set);
+	return r;
 }
 
 /* --- at exit --- */
@@ -166,12 +192,8 @@ static bool report(const struct regions *regions)
 }
 
 /* The last member of a team reports for all. */
-__attribute__((destructor)) static void leave_and_report(void)
+static void leave(struct regions *regions)
 {
-	struct regions *regions = regions_now();
-
-	if (!regions)
-		return;
 	regions_leave_states(regions);
 	close_regions(regions);
 	passage_end_windows(regions);
@@ -180,4 +202,16 @@ __attribute__((destructor)) static void leave_and_report(void)
 	if (!has_something(regions) || report(regions))
 		team_release_table(&regions->team);
 	member_let_go(&regions->team.member);
+}
+
+__attribute__((destructor)) static void leave_and_report(void)
+{
+	struct regions *regions = regions_now();
+	struct set_aside set;
+
+	if (!regions)
+		return;
+	set_aside(&set);
+	leave(regions);
+	put_back(&set);
 }

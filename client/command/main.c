@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/command/complete.h"
+#include "client/command/frame/child.h"
 #include "client/command/frame/command.h"
 #include "client/command/frame/output.h"
 #include "common/macro.h"
@@ -172,6 +173,7 @@ int main(int argc, char **argv)
 	int status;
 
 	output_keep_apart();
+	child_outlive_file_limit();
 	status = run(argc, argv);
 
 	/* stat checks its own output; this checks the stdout of all commands. */

@@ -18,6 +18,7 @@
 #include "client/launcher/launch.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
+#include "common/write-signals.h"
 
 static pid_t loaded_by;
 static struct timespec loaded_at;
@@ -171,28 +172,23 @@ static int open_new(const char *path)
 	return open(path, flags | O_EXCL, 0666);
 }
 
-/* A child of a fork has a file of its own. */
-static int open_path(const char *path, bool is_child)
+/* A child of a fork has a file of its own; *@ret_own is its name, for free(3). */
+static int open_path(const char *path, bool is_child, char **ret_own)
 {
-	_cleanup_free_ char *own = NULL;
 	int fd = -1;
 
 	errno = EEXIST;
 	if (!is_child)
 		fd = open_new(path);
-	if (fd >= 0 || errno != EEXIST || asprintf(&own, "%s.%d", path, (int)getpid()) < 0)
+	if (fd >= 0 || errno != EEXIST || asprintf(ret_own, "%s.%d", path, (int)getpid()) < 0)
 		return fd;
-	return open(own, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	return open(*ret_own, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 }
 
-static int write_file(const char *path, const char *text, bool is_child)
+static int fill(int fd, const char *text)
 {
-	_cleanup_file_ FILE *out = NULL;
-	const int fd = open_path(path, is_child);
+	_cleanup_file_ FILE *out = fdopen(fd, "w");
 
-	if (fd < 0)
-		return -errno;
-	out = fdopen(fd, "w");
 	if (!out) {
 		close(fd);
 		return -ENOMEM;
@@ -201,14 +197,40 @@ static int write_file(const char *path, const char *text, bool is_child)
 	return fflush(out) == EOF ? -errno : 0;
 }
 
+/* The half of a file is none. */
+static void remove_file(const char *path, const struct stat *made)
+{
+	struct stat status;
+
+	if (S_ISREG(made->st_mode) && lstat(path, &status) == 0 && status.st_ino == made->st_ino &&
+		status.st_dev == made->st_dev)
+		unlink(path);
+}
+
+static int write_file(const char *path, const char *text, bool is_child)
+{
+	_cleanup_free_ char *own = NULL;
+	struct stat made;
+	int fd = open_path(path, is_child, &own), r;
+
+	if (fd < 0 || fstat(fd, &made) < 0)
+		return -errno;
+	r = fill(fd, text);
+	if (r < 0)
+		remove_file(own ? own : path, &made);
+	return r;
+}
+
 __attribute__((destructor)) static void write_at_exit(void)
 {
 	const bool is_first = heap_is_ready() && heap_enter();
 	_cleanup_free_ char *text = NULL, *template = NULL, *path = NULL;
+	struct write_signals signals;
 	int r;
 
 	if (!is_first)
 		return;
+	write_signals_hold(&signals);
 	text = make_text();
 	template = text ? template_of() : NULL;
 	r = template ? launch_expand(template, &path) : 0;
@@ -218,5 +240,6 @@ __attribute__((destructor)) static void write_at_exit(void)
 	if (r < 0)
 		fprintf(stderr, "uncore: cannot write to %s which arrays there were: %s.\n",
 			path ? path : template, strerror(-r));
+	write_signals_release(&signals);
 	heap_is_busy = false;
 }

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -48,6 +49,15 @@ struct uncore {
 int error_say(int error, const char *format, ...) _printf_(2, 3);
 
 enum { ERROR_TEXT_MAX = 1024 }; /* a path, the daemon's text and a hint */
+
+/* In a function that stands between the lines of a program: errno is then as before the call. */
+#define _keeps_errno_                                                                              \
+	__attribute__((unused)) _cleanup_(errno_restore) const int errno_before = errno
+
+static inline void errno_restore(const int *before)
+{
+	errno = *before;
+}
 
 /* A failure that is reported again later, perhaps to another thread. */
 struct failure {

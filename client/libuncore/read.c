@@ -30,9 +30,7 @@ static int check_reading(const struct uncore *handle, int how)
 		return handle_check(handle);
 	if (how != UNCORE_CACHED && how != UNCORE_FRESH)
 		return error_say(-EINVAL,
-			"There is no way %d to read: say UNCORE_CACHED or "
-			"UNCORE_FRESH.",
-			how);
+			"There is no way %d to read: say UNCORE_CACHED or UNCORE_FRESH.", how);
 	if (live_word(handle, handle->tables->state) == PAGE_RETIRED)
 		return error_say(-EACCES,
 			"uncored has withdrawn this page: the rules on who may read have changed, "
@@ -110,11 +108,8 @@ static int check_daemon(const struct uncore *handle)
 static const char *why_not_within_limit(const struct page_wakeup *wakeup)
 {
 	if (page_wakeup_is_claimed(wakeup) && page_wakeup_due_ns(wakeup) > clock_now_ns())
-		return "its budget is spent, or the site holds reads back for longer (`uncore "
-		       "info` "
-		       "says so)";
-	return "its reader got no CPU time, or hangs, or a reading takes longer; look at "
-	       "`systemctl "
+		return "its budget is spent, or the site holds reads back (`uncore info` says so)";
+	return "its reader got no CPU time, or hangs, or a reading takes longer: see `systemctl "
 	       "status uncored`";
 }
 
@@ -125,8 +120,7 @@ static int too_late(const struct uncore *handle, uint32_t socket, const struct p
 
 	if (patience->within_ns)
 		return error_say(-ETIMEDOUT,
-			"uncored did not read socket %u within %.0f ms, the limit that this "
-			"program has set: %s.",
+			"uncored did not read socket %u within %.0f ms, this program's limit: %s.",
 			socket, ms, why_not_within_limit(&handle->wakeups[socket]));
 	return error_say(-ETIMEDOUT,
 		"uncored did not read socket %u within %.0f ms, although it was due: its reader "
@@ -291,13 +285,11 @@ static int read_socket(const struct uncore *handle, uint32_t socket, int how,
 	struct page_sweep sweep;
 	int r = how == UNCORE_FRESH ? wait_for_sweeps(handle, socket, 1) : 0;
 
-	if (r < 0)
-		return r;
-	r = copy_cell(handle, socket, &sweep, channels);
-	if (r < 0)
-		return r;
-	fill_sample(handle, socket, &sweep, ret_sample);
-	return 0;
+	if (r == 0)
+		r = copy_cell(handle, socket, &sweep, channels);
+	if (r == 0)
+		fill_sample(handle, socket, &sweep, ret_sample);
+	return r;
 }
 
 _public_ int uncore_read(
@@ -326,10 +318,41 @@ static int check_samples(struct uncore_sample samples[], uint32_t n)
 	return r;
 }
 
+static int copy_all(
+	const struct uncore *handle, struct page_sweep room[], struct uncore_sample ret_samples[])
+{
+	const uint32_t n = handle->tables->n_sockets;
+	int r = 0;
+
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		r = copy_cell(handle, i, &room[i], &no_channels);
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		fill_sample(handle, i, &room[i], sample_at(ret_samples, i));
+	return r;
+}
+
+/* A program's thread may have a stack of 16 KiB, and a signal handler may not allocate memory. */
+enum { FEW = 4 };
+
+__attribute__((noinline)) static int copy_few(
+	const struct uncore *handle, struct uncore_sample ret_samples[])
+{
+	struct page_sweep room[FEW];
+
+	return copy_all(handle, room, ret_samples);
+}
+
+__attribute__((noinline)) static int copy_many(
+	const struct uncore *handle, struct uncore_sample ret_samples[])
+{
+	struct page_sweep room[PAGE_SOCKETS_MAX]; /* 25 KiB */
+
+	return copy_all(handle, room, ret_samples);
+}
+
 _public_ int uncore_read_all(const struct uncore *handle, int how,
 	struct uncore_sample ret_samples[], uint32_t n_samples)
 {
-	struct page_sweep sweeps[PAGE_SOCKETS_MAX]; /* 25 KiB; touches n_sockets elements */
 	uint32_t n_sockets;
 	int r = check_reading(handle, how);
 
@@ -338,25 +361,16 @@ _public_ int uncore_read_all(const struct uncore *handle, int how,
 	n_sockets = handle->tables->n_sockets;
 	if (!ret_samples || n_samples < n_sockets)
 		return error_say(-EINVAL,
-			"Room for %u samples is too little: this machine has %u "
-			"sockets.",
+			"Room for %u samples is too little: this machine has %u sockets.",
 			n_samples, n_sockets);
 	r = check_samples(ret_samples, n_sockets);
 	if (r < 0)
 		return r;
-	if (how == UNCORE_FRESH) {
+	if (how == UNCORE_FRESH)
 		r = wait_for_sweeps(handle, 0, n_sockets);
-		if (r < 0)
-			return r;
-	}
-	for (uint32_t i = 0; i < n_sockets; i++) {
-		r = copy_cell(handle, i, &sweeps[i], &no_channels);
-		if (r < 0)
-			return r;
-	}
-	for (uint32_t i = 0; i < n_sockets; i++)
-		fill_sample(handle, i, &sweeps[i], sample_at(ret_samples, i));
-	return 0;
+	if (r < 0)
+		return r;
+	return n_sockets > FEW ? copy_many(handle, ret_samples) : copy_few(handle, ret_samples);
 }
 
 _public_ int uncore_read_channels(const struct uncore *handle, uint32_t socket, int how,

@@ -2,6 +2,8 @@
 /* A reading of all sockets, taken once, when it is first needed. */
 #pragma once
 
+#include <fenv.h>
+
 #include "client/region/alone.h"
 #include "client/region/meter.h"
 #include "client/region/state.h"
@@ -14,6 +16,9 @@ struct reading {
 	struct readout readout;
 	const struct state_turn *turn; /* of a state, which took it; NULL */
 	uint64_t n_unread;             /* before it; see state.h */
+	fenv_t floating; /* the program's, while .holds: what a reading needs is not to be seen in
+			    its flags, and may not trap */
+	bool holds;
 	bool is_taken;
 	bool is_again;  /* by the same call as the reading before */
 	int error;      /* of taking it */
@@ -35,6 +40,7 @@ static inline uint64_t reading_now_ns(const struct reading *reading)
 static inline int reading_take(struct reading *reading)
 {
 	if (!reading->is_taken) {
+		reading->holds = feholdexcept(&reading->floating) == 0;
 		reading->look = alone_look(reading->meter->table, reading->edge);
 		reading->n_unread = state_count_unread(reading->meter->table);
 		reading->error = meter_read(reading->meter, &reading->readout);
@@ -46,6 +52,9 @@ static inline int reading_take(struct reading *reading)
 static inline void reading_done(struct reading *reading)
 {
 	readout_done(&reading->readout);
+	if (reading->holds)
+		fesetenv(&reading->floating);
+	reading->holds = false;
 }
 
 /* Takes another reading instead. */

@@ -138,6 +138,7 @@ static int end(struct regions *regions, const char *name)
 
 _public_ int uncore_region_begin(const char *name)
 {
+	_keeps_errno_;
 	struct regions *regions = regions_get();
 
 	return regions ? regions_remember(regions, begin(regions, name)) : regions_no_memory();
@@ -145,6 +146,7 @@ _public_ int uncore_region_begin(const char *name)
 
 _public_ int uncore_region_end(const char *name)
 {
+	_keeps_errno_;
 	struct regions *regions = regions_get();
 
 	return regions ? regions_remember(regions, end(regions, name)) : regions_no_memory();
@@ -194,6 +196,7 @@ static int next(struct regions *regions, const char *old, const char *new)
 
 _public_ int uncore_region_next(const char *old, const char *new)
 {
+	_keeps_errno_;
 	struct regions *regions = regions_get();
 
 	return regions ? regions_remember(regions, next(regions, old, new)) : regions_no_memory();
@@ -221,6 +224,7 @@ static int title(struct regions *regions, const char *name, const char *text)
 
 _public_ int uncore_region_title(const char *name, const char *text)
 {
+	_keeps_errno_;
 	struct regions *regions = regions_get();
 
 	return regions ? regions_remember(regions, title(regions, name, text))
@@ -246,6 +250,7 @@ static int work(struct regions *regions, const char *name, double amount, const 
 
 _public_ int uncore_region_work(const char *name, double amount, const char *unit)
 {
+	_keeps_errno_;
 	struct regions *regions = regions_get();
 
 	return regions ? regions_remember(regions, work(regions, name, amount, unit))

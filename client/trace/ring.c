@@ -13,10 +13,12 @@
 #include "client/libuncore/internal.h"
 #include "common/clock.h"
 #include "common/macro.h"
+#include "common/write-signals.h"
 
 /* Another process may still map an older file of this name, which therefore is not cut. */
 static int create(const char *path)
 {
+	struct write_signals signals;
 	int fd, r;
 
 	unlink(path);
@@ -24,7 +26,9 @@ static int create(const char *path)
 	if (fd < 0)
 		return -errno;
 	/* A write into a hole of a full disk would kill the process. */
+	write_signals_hold(&signals);
 	r = -posix_fallocate(fd, 0, sizeof(struct trace_file));
+	write_signals_release(&signals);
 	if (r == 0)
 		return fd;
 	close(fd);

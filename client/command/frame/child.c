@@ -23,6 +23,21 @@ static const struct {
 	{ SIGALRM, false, true },
 };
 
+/* Our action before; the command inherits it. */
+static struct sigaction file_limit = { .sa_handler = SIG_DFL };
+
+void child_outlive_file_limit(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGXFSZ, &ignore, &file_limit);
+}
+
+void child_return_file_limit(void)
+{
+	sigaction(SIGXFSZ, &file_limit, NULL);
+}
+
 static bool is_ignored(int number)
 {
 	struct sigaction action;
@@ -56,6 +71,7 @@ void child_return_signals(const struct child_signals *signals)
 {
 	sigaction(SIGCHLD, &signals->chld, NULL);
 	sigaction(SIGPIPE, &signals->pipe, NULL);
+	child_return_file_limit();
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 

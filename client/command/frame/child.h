@@ -26,6 +26,12 @@ struct child {
 	int gate;
 };
 
+/* Call it first. A write beyond the limit of file sizes then fails, and does not end us: a command
+ * that succeeded has its status. The second one undoes it, for a process that becomes the command.
+ */
+void child_outlive_file_limit(void);
+void child_return_file_limit(void);
+
 /* Call it once. Signals that we ignored from the start stay ignored, by the command, too. */
 void child_take_signals(struct child_signals *ret);
 

@@ -105,6 +105,7 @@ static int become_command(struct stat_run *run)
 
 	if (run->signals_taken)
 		child_return_signals(&run->signals);
+	child_return_file_limit();
 	execvp(command[0], command);
 	error = -errno;
 	fprintf(stderr, "uncore stat: cannot run %s: %s.\n", command[0], strerror(-error));

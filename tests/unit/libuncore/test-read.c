@@ -655,14 +655,15 @@ static void expect_reason(struct link *link, uint64_t due_ns, const char *reason
 	if (due_ns)
 		page_wakeup_claim(&link->daemon.wakeups[0], due_ns);
 	expect_failure(link->handle, UNCORE_FRESH, -ETIMEDOUT);
-	expect_text("socket 0 within 20 ms, the limit that this program has set: ");
+	expect_text("socket 0 within 20 ms, this program's limit: ");
 	expect_text(reason);
 }
 
 CASE("a reader that stands still is told from a spent budget")
 {
-	static const char *const still = "set: its reader got no CPU time, or hangs, or a reading "
-					 "takes longer; look at `systemctl status uncored`.";
+	static const char *const still =
+		"limit: its reader got no CPU time, or hangs, or a reading "
+		"takes longer: see `systemctl status uncored`.";
 	struct link link;
 
 	link_open(&link);
@@ -670,8 +671,8 @@ CASE("a reader that stands still is told from a spent budget")
 	uncore_set_timeout(link.handle, 20000000);
 	expect_reason(&link, 0, still);
 	expect_reason(&link, clock_now_ns() + 60000000000,
-		"set: its budget is spent, or the site "
-		"holds reads back for longer (`uncore info` says so).");
+		"limit: its budget is spent, or the site holds reads back (`uncore info` says "
+		"so).");
 	expect_reason(&link, clock_now_ns(), still);
 	link_close(&link);
 }
