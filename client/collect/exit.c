@@ -62,11 +62,15 @@ static int write_table(const struct regions *regions)
 	return r < 0 ? error_say(r, "Cannot write the report to stderr: %m.") : 0;
 }
 
-static int write_json(const struct regions *regions, const char *path, uint64_t loaded_ns)
+/* The name of a report, by launch_expand() or launch_expand_variable(). */
+typedef int expand_fn(const char *template, char **ret_path);
+
+static int write_json(
+	const struct regions *regions, const char *path, expand_fn *expand, uint64_t loaded_ns)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
 	_cleanup_free_ char *expanded = NULL, *elsewhere = NULL, *text = NULL;
-	int r = launch_expand(path, &expanded);
+	int r = expand(path, &expanded);
 
 	if (r < 0)
 		return error_say(r,
@@ -131,7 +135,7 @@ _public_ int uncore_region_report(const char *path)
 		return regions_no_memory();
 	set_aside(&set);
 	passage_end_windows(regions);
-	r = path ? write_json(regions, path, came_ns()) : write_table(regions);
+	r = path ? write_json(regions, path, launch_expand, came_ns()) : write_table(regions);
 	put_back(&set);
 	return r;
 }
@@ -170,10 +174,12 @@ static int report_to_file(const struct regions *regions, const char *template)
 
 	if (!regions->team.maker || regions->team.maker == loaded_by ||
 		launch_names_process(template))
-		return uncore_region_report(template);
-	if (asprintf(&own, "%s.%%p", template) < 0)
+		own = strdup(template);
+	else if (asprintf(&own, "%s.%%p", template) < 0)
+		own = NULL;
+	if (!own)
 		return regions_no_memory();
-	return uncore_region_report(own);
+	return write_json(regions, own, launch_expand_variable, came_ns());
 }
 
 static bool report(const struct regions *regions)
@@ -185,7 +191,7 @@ static bool report(const struct regions *regions)
 			return true;
 		fprintf(stderr, "uncore: %s The report follows.\n", uncore_error_text());
 	}
-	if (uncore_region_report(NULL) == 0)
+	if (write_table(regions) == 0)
 		return true;
 	fprintf(stderr, "uncore: %s\n", uncore_error_text());
 	return false;

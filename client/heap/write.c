@@ -233,7 +233,7 @@ __attribute__((destructor)) static void write_at_exit(void)
 	write_signals_hold(&signals);
 	text = make_text();
 	template = text ? template_of() : NULL;
-	r = template ? launch_expand(template, &path) : 0;
+	r = template ? launch_expand_variable(template, &path) : 0;
 	if (r == 0 && path)
 		r = write_file(
 			path, text, getpid() != loaded_by && !launch_names_process(template));

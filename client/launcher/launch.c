@@ -11,8 +11,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/macro.h"
@@ -180,6 +183,55 @@ int launch_expand(const char *template, char **ret_path)
 		return r;
 	*ret_path = take_ptr(path);
 	return 0;
+}
+
+/* --- from where --- */
+
+static char loaded_in[PATH_MAX];
+
+__attribute__((constructor)) static void note_folder(void)
+{
+	if (!getcwd(loaded_in, sizeof loaded_in))
+		*loaded_in = '\0';
+}
+
+/* False also if the name does not lead there, from a folder that not everybody may enter. */
+static bool has_left(const char *folder)
+{
+	struct stat then, now;
+
+	return *folder == '/' && stat(folder, &then) == 0 && stat(".", &now) == 0 &&
+	       (then.st_dev != now.st_dev || then.st_ino != now.st_ino);
+}
+
+int launch_expand_variable(const char *template, char **ret_path)
+{
+	_cleanup_free_ char *name = NULL;
+	int r = launch_expand(template, &name);
+
+	if (r < 0)
+		return r;
+	if (*name == '/' || !has_left(loaded_in))
+		*ret_path = take_ptr(name);
+	else if (asprintf(ret_path, "%s/%s", loaded_in, name) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+char *launch_from_root(const char *template)
+{
+	char folder[PATH_MAX], escaped[2 * PATH_MAX], *end = escaped, *made;
+	struct stat status;
+
+	if (*template == '/' || !getcwd(folder, sizeof folder) || stat(folder, &status) < 0)
+		return NULL;
+	for (const char *c = folder; *c; c++) {
+		*end++ = *c;
+		if (*c == '%')
+			*end++ = '%';
+	}
+	*end = '\0';
+	return asprintf(&made, "%s/%s", escaped, template) < 0 ? NULL : made;
 }
 
 bool launch_names_process(const char *template)

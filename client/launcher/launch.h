@@ -42,5 +42,15 @@ void launch_host(char ret_name[LAUNCH_HOST_MAX]);
  */
 int launch_expand(const char *template, char **ret_path);
 
+/*
+ * The same for a name that a variable of the environment has: if the process has changed its folder
+ * since this library was loaded, a relative name is taken from the former one.
+ */
+int launch_expand_variable(const char *template, char **ret_path);
+
+/* A relative template as one from the root, for processes that begin in other folders. NULL: it is
+ * one already, or the present folder has no name that can be used. For free(3). */
+char *launch_from_root(const char *template);
+
 /* Does @template contain %p, so that no two processes of a host share the name? */
 bool launch_names_process(const char *template);

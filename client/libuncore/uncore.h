@@ -407,12 +407,13 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * table, or as JSON (uncore-report(5)) to the file that UNCORE_REPORT names. In that name %p stands
  * for the process id, %h for the host name, %r for the MPI rank (from the launcher's environment;
  * the process id if there is none), %j for the batch system's job id ("nojob" if there is none), %%
- * for %. If that file cannot be written, the table goes to stderr. A destructor of the library
- * writes the report, after the program's own exit handlers and destructors. The counts of a team
- * outlive all of its processes: see uncore_team_record(). A process without a job step and the
- * children that it forks are a team, too, but its counts end with the last of them, unless
- * UNCORE_REPORT is set: see uncore_table_record(). A child that cannot share its parent's counts
- * adds ".PID" to a name without %p.
+ * for %. A relative name is taken from the folder in which the library was loaded. If that file
+ * cannot be written, the table goes to stderr. A destructor of the library writes the report, after
+ * the program's own exit handlers and destructors. The counts of a team outlive all of its
+ * processes: see uncore_team_record(). A process without a job step and the children that it forks
+ * are a team, too, but its counts end with the last of them, unless UNCORE_REPORT is set: see
+ * uncore_table_record(). A child that cannot share its parent's counts adds ".PID" to a name
+ * without %p.
  *
  * UNCORE_OVERHEAD is the percentage of the wall time that readings of short regions may take, 2 by
  * default; 0: each begin that opens a region and each end that closes it takes a reading. The first

@@ -87,7 +87,7 @@ static int named_file(char **ret_name)
 	_cleanup_free_ char *report = NULL, *name = NULL;
 	int fd;
 
-	if (!template || !*template || launch_expand(template, &report) < 0)
+	if (!template || !*template || launch_expand_variable(template, &report) < 0)
 		return -1;
 	name = name_beside(report);
 	fd = name ? mkostemp(name, O_CLOEXEC) : -1;

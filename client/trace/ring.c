@@ -61,7 +61,7 @@ int trace_open(bool is_child, struct trace_file **ret)
 	*ret = NULL;
 	if (!template || !*template || (is_child && !launch_names_process(template)))
 		return 0;
-	r = launch_expand(template, &path);
+	r = launch_expand_variable(template, &path);
 	if (r == 0)
 		r = map(path, ret);
 	if (!*ret)

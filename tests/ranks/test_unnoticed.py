@@ -31,6 +31,8 @@ SCENES = {
     "thread-ends-in-region": ("", 1),
     "closed-stderr": ("", 1),
     "broken-stderr": ("", 1),
+    "other-folder": ("", 1),
+    "other-folder-later": ("", 1),
     "empty-environment": ("", None),
     "seccomp": ("", 1),
 }
@@ -82,7 +84,23 @@ def commands():
         tap.equal([name for name in left_in(uncored.folder, "out") if name != "out"], [], "left behind")
 
 
+def folders():
+    """Relative names are of the folder in which the program began, or `uncore run`"""
+    rows = [([UNCORE, "run", "-o", "a", "--", PROGRAM, "other-folder"], {}, "a"),
+            ([UNCORE, "run", "-o", "b", "--", "env", "-C", "/", PROGRAM, "plain"], {}, "b"),
+            ([UNCORE, "run", "--", "env", "-C", "/", PROGRAM, "plain"], {"UNCORE_REPORT": "c%%"}, "c%"),
+            ([PROGRAM, "other-folder"], {"UNCORE_TRACE": "d"}, "d"),
+            ([PROGRAM, "other-folder"], {"UNCORE_HEAP": "e", "LD_PRELOAD": str(HEAP)}, "e"),
+            (["env", "-C", "deep", PROGRAM, "other-folder-later"], {"UNCORE_REPORT": "../f"}, "f")]
+    with serving() as uncored:
+        deep = uncored.folder / "deep"
+        deep.mkdir(mode=0o777)
+        for words, variables, name in rows:
+            must_end(run(uncored, words, **variables), f"of {words}")
+            tap.check((uncored.folder / name).exists(), f"{words} made no {name}: {sorted(os.listdir(uncored.folder))}")
+
+
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(f"Scene {scene} is played to its end", lambda scene=scene: play(scene)) for scene in SCENES]
-                  + [(commands.__doc__, commands)])
+                  + [(body.__doc__, body) for body in (commands, folders)])

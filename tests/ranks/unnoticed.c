@@ -227,6 +227,18 @@ static void broken_stderr(void)
 	pass();
 }
 
+static void other_folder(void)
+{
+	MUST(chdir("/") == 0);
+	pass();
+}
+
+static void other_folder_later(void)
+{
+	pass();
+	MUST(chdir("/") == 0);
+}
+
 static void empty_environment(void)
 {
 	clearenv();
@@ -283,6 +295,8 @@ static const struct {
 	{ "thread-ends-in-region", thread_ends_in_region },
 	{ "closed-stderr", closed_stderr },
 	{ "broken-stderr", broken_stderr },
+	{ "other-folder", other_folder },
+	{ "other-folder-later", other_folder_later },
 	{ "empty-environment", empty_environment },
 	{ "seccomp", seccomp },
 };

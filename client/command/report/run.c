@@ -62,6 +62,20 @@ static bool has_place(const char *output)
 	return strchr(folder, '%') || access(output, W_OK) == 0 || access(folder, W_OK) == 0;
 }
 
+/* A launcher may begin the processes in other folders than this one. */
+static void keep_folder(void)
+{
+	static const char *const variables[] = { "UNCORE_REPORT", "UNCORE_TRACE", "UNCORE_HEAP" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		const char *name = getenv(variables[i]);
+		_cleanup_free_ char *from_root = name && *name ? launch_from_root(name) : NULL;
+
+		if (from_root)
+			setenv(variables[i], from_root, 1);
+	}
+}
+
 /* Returns -1 to go on, or the exit status. */
 static int parse_options(int argc, char **argv, struct run_options *options)
 {
@@ -80,6 +94,8 @@ static int parse_options(int argc, char **argv, struct run_options *options)
 	}
 	if (status < 0 && output)
 		setenv("UNCORE_REPORT", output, 1); /* the processes of the job read it, too */
+	if (status < 0)
+		keep_folder();
 	if (status < 0 && options->markers)
 		status = markers_prepare(options->markers, argv + optind);
 	if (status < 0 && options->heap)
