@@ -14,7 +14,7 @@
 
 /* Upper limits for untrusted input. */
 enum {
-	REGIOINT64_MAX = 4096,
+	REGIONS_MOST = 4096,
 	MEMBERS_MOST = 65536,
 };
 
@@ -105,7 +105,7 @@ static bool is_named_twice(const struct record *record, const char *name)
 
 static void parse_regions(const struct json_reader *reader, struct record *record)
 {
-	const struct json_reader list = json_reader_list(reader, "regions", REGIOINT64_MAX);
+	const struct json_reader list = json_reader_list(reader, "regions", REGIONS_MOST);
 
 	record->regions = json_reader_room(&list, sizeof *record->regions);
 	JSON_READER_EACH (&list, element) {
