@@ -98,6 +98,14 @@ static bool read_link(int fd, char ret[LINK_BYTES])
 	return true;
 }
 
+/* The kernel may add seals of its own: F_SEAL_EXEC, with the sysctl vm.memfd_noexec. */
+static bool has_seals(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
 bool team_read_memfd(int fd, struct team *ret)
 {
 	struct team team = { .fd = fd, .bytes = memfd_bytes(fd) };
@@ -105,8 +113,7 @@ bool team_read_memfd(int fd, struct team *ret)
 	char link[LINK_BYTES];
 
 	if (!read_link(fd, link) || !parse(link, &team) || flags < 0 ||
-		(flags & O_ACCMODE) != O_RDWR || fcntl(fd, F_GET_SEALS) != SEALS ||
-		!team_may_have(team.bytes))
+		(flags & O_ACCMODE) != O_RDWR || !has_seals(fd) || !team_may_have(team.bytes))
 		return false;
 	*ret = team;
 	return true;
