@@ -47,12 +47,22 @@ void *memfd_map(int fd, size_t size_bytes)
 	return map;
 }
 
-int memfd_reopen_read_only(int fd)
+static int reopen(int fd, int access)
 {
 	char path[64];
-	int read_fd;
+	int reopened;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	read_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return read_fd < 0 ? -errno : read_fd;
+	reopened = open(path, access | O_CLOEXEC);
+	return reopened < 0 ? -errno : reopened;
+}
+
+int memfd_reopen(int fd)
+{
+	return reopen(fd, O_RDWR);
+}
+
+int memfd_reopen_read_only(int fd)
+{
+	return reopen(fd, O_RDONLY);
 }

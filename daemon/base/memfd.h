@@ -20,6 +20,9 @@ size_t memfd_bytes(int fd);
 /* Maps @fd for reading and writing; for munmap(2). NULL: errno says why. */
 void *memfd_map(int fd, size_t size_bytes);
 
-/* Another descriptor of the same memory, for clients that may only read: neither mmap(2) nor
- * mprotect(2) makes it writable. Returns a descriptor that the caller owns; errno of open(2). */
+/* Another open file description of the same memory, for reading and writing. Returns a descriptor
+ * that the caller owns; errno of open(2). */
+int memfd_reopen(int fd);
+
+/* The same for clients that may only read: neither mmap(2) nor mprotect(2) makes it writable. */
 int memfd_reopen_read_only(int fd);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/base/memfd.h"
 #include "daemon/serve/deaths.h"
 #include "daemon/teams/team-room.h"
 
@@ -26,22 +28,6 @@ bool team_requests_is_collecting(const union wire_message *request)
 static uint32_t uid_of(const struct peer *peer, const struct wire_team *team)
 {
 	return team->uid == TEAM_OWN ? peer->uid : team->uid;
-}
-
-static int send_table(struct peer *peer, const struct team *team)
-{
-	union wire_message reply;
-
-	wire_begin(&reply, WIRE_TABLE);
-	reply.table.run = team->run;
-	reply.table.layout = team->layout;
-	reply.table.uid = team->uid;
-	reply.table.bytes = team->bytes;
-	reply.table.made_ns = team->made_ns;
-	reply.table.n_others = team_count_others(team);
-	memcpy(reply.table.name, team->name, sizeof reply.table.name);
-	memcpy(reply.table.other, team->other, sizeof reply.table.other);
-	return peer_send(peer, &reply, &team->fd, 1);
 }
 
 /* This is not a refusal: it tells a client that it has seen all tables. */
@@ -67,6 +53,26 @@ static int refuse_table(struct peer *peer, int error)
 		return peer_refuse(peer, POLICY_DESCRIPTORS,
 			"uncored has no memory or descriptor for another table: try again later.");
 	}
+}
+
+/* What a client does to the open file description that it gets ends with the client: requests.h. */
+static int send_table(struct peer *peer, const struct team *team)
+{
+	_cleanup_close_ int fd = memfd_reopen(team->fd);
+	union wire_message reply;
+
+	if (fd < 0)
+		return refuse_table(peer, fd);
+	wire_begin(&reply, WIRE_TABLE);
+	reply.table.run = team->run;
+	reply.table.layout = team->layout;
+	reply.table.uid = team->uid;
+	reply.table.bytes = team->bytes;
+	reply.table.made_ns = team->made_ns;
+	reply.table.n_others = team_count_others(team);
+	memcpy(reply.table.name, team->name, sizeof reply.table.name);
+	memcpy(reply.table.other, team->other, sizeof reply.table.other);
+	return peer_send(peer, &reply, &fd, 1);
 }
 
 /* The tables are looked at from now on, while there are any. */

@@ -144,7 +144,10 @@ static bool is_there(const struct team_list *list, const struct team *team)
 	return false;
 }
 
-/* Drops a file that is not a table of uncored's, and a table that is already in the list. */
+/*
+ * Drops a file that is not a table of uncored's, and a table that is already in the list. An older
+ * uncored gave clients the open file description that the manager has, so the table gets another.
+ */
 static void adopt(struct team_list *list, struct fdstore_item *item)
 {
 	_cleanup_close_ int fd = take_fd(&item->fd);
@@ -159,8 +162,15 @@ static void adopt(struct team_list *list, struct fdstore_item *item)
 		fdstore_forget(item->name);
 		return;
 	}
+	team.fd = memfd_reopen(fd);
+	if (team.fd < 0) {
+		log_warning("What the service manager kept as %s cannot be opened, so it is "
+			    "dropped: %s.",
+			item->name, strerror(-team.fd));
+		fdstore_forget(item->name);
+		return;
+	}
 	team.account = team.uid;
-	take_fd(&fd); /* team.fd owns it now */
 	list->told[place] = true;
 	insert(list, &team, (unsigned)place);
 }

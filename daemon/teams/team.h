@@ -42,7 +42,7 @@ bool team_may_have(uint64_t size_bytes);
  * memfd_create(2), ftruncate(2), fcntl(2). */
 int team_make_memfd(struct team *team);
 
-/* Reads these fields back from a memfd, and takes over @fd. False: @fd is not a memfd that
+/* Reads these fields back from a memfd; ret->fd is @fd. False: @fd is not a memfd that
  * team_make_memfd() made and sealed. */
 bool team_read_memfd(int fd, struct team *ret);
 

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/libuncore/team-call.h"
 #include "client/libuncore/uncore.h"
 #include "common/clock.h"
 #include "common/page.h"
@@ -68,6 +69,101 @@ static int try_to_write_the_page(void *argument)
 CASE("a client cannot write the page, in any of ten ways")
 {
 	assert_int_equal(as_nobody(try_to_write_the_page, NULL), 0);
+}
+
+/* --- tables of teams --- */
+
+enum { TABLES_OF_UID_MAX = 32 };
+
+static int join(const char *name, struct team_table *ret)
+{
+	const struct team_wish wish = { .name = name, .layout = 7, .bytes = 1 << 20 };
+	int r = team_join(the_daemon.socket_path, &wish, ret);
+
+	return r < 0 ? complain(uncore_error_text(), -r) : 0;
+}
+
+static int lock_whole(int fd, int command, short type)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
+
+	return fcntl(fd, command, &lock) < 0 ? -errno : lock.l_type;
+}
+
+/* Changes what belongs to an open file description, and ends with the descriptor open. */
+static int spoil_table(void *argument)
+{
+	struct team_table table;
+
+	if (join("spoilt", &table) != 0)
+		return 1;
+	if (lock_whole(table.fd, F_OFD_SETLK, F_WRLCK) != F_WRLCK)
+		return complain("no lock of the description", errno);
+	if (lseek(table.fd, 77, SEEK_SET) != 77 || fcntl(table.fd, F_SETOWN, getpid()) < 0 ||
+		fcntl(table.fd, F_SETFL, O_APPEND | O_NONBLOCK) < 0)
+		return complain("cannot change the description", errno);
+	if (fcntl(table.fd, F_SETLEASE, F_RDLCK) == 0 || fcntl(table.fd, F_SETLEASE, F_WRLCK) == 0)
+		return complain("a lease was given", 0);
+	if (fcntl(table.fd, F_NOTIFY, DN_MODIFY) == 0)
+		return complain("a notification was given", 0);
+	return 0;
+}
+
+static int find_table_unspoilt(void *argument)
+{
+	struct team_table table;
+
+	if (join("spoilt", &table) != 0)
+		return 1;
+	if (lock_whole(table.fd, F_OFD_GETLK, F_WRLCK) != F_UNLCK)
+		return complain("the lock outlived its process", 0);
+	if (lseek(table.fd, 0, SEEK_CUR) != 0 || fcntl(table.fd, F_GETOWN) != 0 ||
+		(fcntl(table.fd, F_GETFL) & (O_APPEND | O_NONBLOCK)))
+		return complain("the description is the one of another process", 0);
+	return 0;
+}
+
+CASE("what a client does to its description of a table ends with the client")
+{
+	assert_int_equal(as_nobody(spoil_table, NULL), 0);
+	assert_int_equal(as_nobody(find_table_unspoilt, NULL), 0);
+}
+
+/* Locks each table by its description, and ends. */
+static int lock_many_tables(void *argument)
+{
+	struct team_table table;
+	char name[TEAM_NAME_BYTES];
+
+	for (unsigned i = 0; i < *(unsigned *)argument; i++) {
+		snprintf(name, sizeof name, "locked%u", i);
+		if (join(name, &table) != 0 ||
+			lock_whole(table.fd, F_OFD_SETLK, F_WRLCK) != F_WRLCK)
+			return 1;
+	}
+	return 0;
+}
+
+static int join_more(void *argument)
+{
+	struct team_table table;
+	char name[TEAM_NAME_BYTES];
+
+	for (unsigned i = 0; i < TABLES_OF_UID_MAX; i++) {
+		snprintf(name, sizeof name, "later%u", i);
+		if (join(name, &table) != 0)
+			return 1;
+		team_table_done(&table);
+	}
+	return 0;
+}
+
+CASE("tables that were locked by their description are let go of when the client has ended")
+{
+	unsigned n = 16; /* may be alive */
+
+	assert_int_equal(as_nobody(lock_many_tables, &n), 0);
+	assert_int_equal(as_nobody(join_more, NULL), 0);
 }
 
 /* --- other clients --- */
