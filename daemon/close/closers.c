@@ -17,6 +17,7 @@
 static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
 static const uint64_t COSTLY_NS = 200000;   /* of a close by the main thread: ten times the usual */
+static const uint64_t COSTLY_FOR_NS = 60000000000; /* how long the main thread remembers it */
 
 enum {
 	STACK_BYTES = 128 * 1024,
@@ -40,7 +41,8 @@ struct closers {
 	struct handover handover;
 	/* used by the main thread only */
 	unsigned n_silent;                /* handed over since a thread was last woken */
-	bool is_costly[ACCOUNTS_MAX];     /* a close for the account was once costly */
+	uint64_t costly_ns[ACCOUNTS_MAX]; /* when a close for the account was last costly; 0: never
+					   */
 	struct socket_closer turned_away; /* sockets that need a thread; they share one per turn */
 	/* protects all that follows */
 	pthread_mutex_t lock;
@@ -324,15 +326,22 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, false });
 }
 
+static bool is_costly(const struct closers *closers, unsigned account, uint64_t now_ns)
+{
+	uint64_t costly_ns = closers->costly_ns[account];
+
+	return costly_ns && now_ns - costly_ns < COSTLY_FOR_NS;
+}
+
 /* Closes *@fd if that waits for nothing. Waking the watchers of a client's end can cost much: after
- * one such close, the main thread makes no more for that account. */
+ * one such close, the main thread makes no more for that account for a minute. */
 static bool close_at_once(struct closers *closers, unsigned account, int *fd)
 {
-	uint64_t before_ns = clock_thread_ns();
-	bool closed = !closers->is_costly[account] && socket_close_if_empty(fd);
+	uint64_t before_ns = clock_thread_ns(), now_ns = clock_now_ns();
+	bool closed = !is_costly(closers, account, now_ns) && socket_close_if_empty(fd);
 
 	if (closed && clock_thread_ns() - before_ns > COSTLY_NS)
-		closers->is_costly[account] = true;
+		closers->costly_ns[account] = now_ns;
 	return closed;
 }
 
@@ -386,6 +395,16 @@ bool closers_hang(const struct closers *closers, unsigned account)
 unsigned closers_pending(const struct closers *closers)
 {
 	return closers->handover.n_pending;
+}
+
+unsigned closers_pending_of(const struct closers *closers, unsigned account)
+{
+	return closers->handover.pending[account];
+}
+
+unsigned closers_room(const struct closers *closers)
+{
+	return closers->handover.full;
 }
 
 void closers_charge(struct closers *closers, struct budget *budget)

@@ -39,11 +39,11 @@ struct closers *closers_free(struct closers *closers);
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
 /*
- * As closers_close_connection(), for a client that was welcomed and has left: its connection does
- * not count towards a crowd. If HANDOVER_FULL descriptors of all accounts together wait, the main
- * thread closes it itself if that waits for nothing. The closers may have no CPU while the main
- * thread has one and clients keep coming and leaving. The client's end is closed, so it has no
- * watchers to be woken.
+ * As closers_close_connection(), for a client that was welcomed and has left: its connection makes
+ * no crowd, but counts in closers_pending_of(). If HANDOVER_FULL descriptors of all accounts
+ * together wait, the main thread closes it itself if that waits for nothing. The closers may have
+ * no CPU while the main thread has one and clients keep coming and leaving. The client's end is
+ * closed, so it has no watchers to be woken.
  */
 void closers_close_served(struct closers *closers, unsigned account, int *fd);
 
@@ -64,8 +64,13 @@ bool closers_hang(const struct closers *closers, unsigned account);
 /* True: HANDOVER_CROWD descriptors of @account, or more, wait to be closed. */
 bool closers_has_crowd(const struct closers *closers, unsigned account);
 
-/* The number of descriptors that are not closed yet. */
+/* The number of descriptors that are not closed yet: of all accounts, and of @account. */
 unsigned closers_pending(const struct closers *closers);
+unsigned closers_pending_of(const struct closers *closers, unsigned account);
+
+/* How many descriptors of an account may wait to be closed besides its connections: HANDOVER_FULL,
+ * or fewer. */
+unsigned closers_room(const struct closers *closers);
 
 /* Charges each account for what was closed since the last call, and frees the memory for it. A
  * close that is still under way is charged by a later call. */

@@ -57,7 +57,10 @@ void handover_init(struct handover *handover)
 static void count(struct handover *handover, const struct closing *closing, unsigned change)
 {
 	handover->n_pending += change;
-	if (closing->account == ACCOUNTS_NONE || closing->was_served)
+	if (closing->account == ACCOUNTS_NONE)
+		return;
+	handover->pending[closing->account] += change;
+	if (closing->was_served)
 		return;
 	handover->waiting[closing->account] += change;
 	if (!closing_is_connection(closing))

@@ -43,9 +43,10 @@ void closing_close_all(struct closing *list, struct socket_closer *sockets);
  * Bounds on the descriptors of an account that wait to be closed. From HANDOVER_CROWD on, the
  * account's newcomers are turned away. From HANDOVER_FULL on, these newcomers are closed without
  * waiting. Both bounds are lower if the limit of open files is low. Connections of clients that
- * were served and have left do not count, because the ranks of a job leave all at once while the
- * next ranks come. The budget bounds how many clients are served. If HANDOVER_FULL descriptors of
- * all accounts together wait, such connections are closed without waiting, too, if that is safe.
+ * were served and have left make no crowd, because the ranks of a job leave all at once while the
+ * next ranks come. If HANDOVER_FULL descriptors of all accounts together wait, such connections are
+ * closed without waiting, too, if that is safe. They count in .pending like all others, from which
+ * the server knows how many descriptors an account causes (admission.c).
  */
 enum { HANDOVER_CROWD = 64, HANDOVER_FULL = 128 };
 
@@ -54,7 +55,8 @@ struct handover {
 	_Atomic(struct closing *) handed, done; /* to the closers, and back; the newest first */
 	atomic_uint n_woken;                    /* futex on which the closers wait for work */
 	atomic_uint n_pending;                  /* descriptors to be closed */
-	atomic_uint waiting[ACCOUNTS_MAX];      /* ... of each account, except was_served */
+	atomic_uint pending[ACCOUNTS_MAX];      /* ... of each account */
+	atomic_uint waiting[ACCOUNTS_MAX];      /* ... except was_served */
 	atomic_uint doorbells[ACCOUNTS_MAX];    /* ... the doorbells among these */
 };
 

@@ -71,17 +71,29 @@ static bool has_left(int fd)
 }
 
 /*
- * Closes a connection before the policy judges it, if the client has left or the account is a crowd
- * (closers.h). In a storm of connections most clients have left already. Closing a connection here
- * costs less than handing it to a closer. The close wakes every watcher of the client's end. But
- * adding a watcher costs the client more than waking it costs us, and the client had only the time
- * until it was accepted. True: the connection is gone.
+ * Does @account have as many descriptors as it may? Each connection counts once: while it is served
+ * (n_peers), and then until it is closed. Doorbells count until they are closed, too; a user's
+ * doorbells that are in use are in max_peers (server.c).
+ */
+static bool has_too_many(const struct server *server, unsigned account)
+{
+	return server->accounts.accounts[account].n_peers +
+		       closers_pending_of(server->closers, account) >=
+	       server->max_peers_of_user + closers_room(server->closers);
+}
+
+/*
+ * Closes a connection before the policy judges it, if the client has left, the account is a crowd
+ * (closers.h), or it has too many descriptors. In a storm of connections most clients have left
+ * already. Closing a connection here costs less than handing it to a closer. The close wakes every
+ * watcher of the client's end. But adding a watcher costs the client more than waking it costs us,
+ * and the client had only the time until it was accepted. True: the connection is gone.
  */
 static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned account)
 {
 	struct policy_refusal refusal;
 
-	if (closers_has_crowd(server->closers, account)) {
+	if (closers_has_crowd(server->closers, account) || has_too_many(server, account)) {
 		policy_refuse(&refusal, POLICY_CLOSING,
 			"Connections of user %u come faster than uncored can close them; it gives "
 			"them no answer.",
