@@ -20,10 +20,11 @@ enum { ACCOUNTS_MAX = 16384, ACCOUNTS_NONE = UINT32_MAX };
 struct peer;
 
 struct account {
-	unsigned n_peers;     /* connections */
-	uint64_t left_ns;     /* when the last connection went */
-	uint64_t unpark_ns;   /* when the next parked peer may be read from again */
-	struct peer *longest; /* the longest parked; only while peers are unparked */
+	unsigned n_peers;                        /* connections */
+	uint64_t left_ns;                        /* when the last connection went */
+	struct peer *first_parked, *last_parked; /* in the order in which they were parked */
+	uint64_t due_ns;                         /* when the budget is asked again for these */
+	uint64_t dear_ns; /* when a dear message was last forgiven; 0: never */
 };
 
 struct accounts {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -40,9 +39,8 @@ struct closer {
 struct closers {
 	struct handover handover;
 	/* used by the main thread only */
-	unsigned n_silent;                /* handed over since a thread was last woken */
-	uint64_t costly_ns[ACCOUNTS_MAX]; /* when a close for the account was last costly; 0: never
-					   */
+	unsigned n_silent;                      /* handed over since a thread was last woken */
+	uint64_t costly_until_ns[ACCOUNTS_MAX]; /* a close for the account was costly */
 	struct socket_closer turned_away; /* sockets that need a thread; they share one per turn */
 	/* protects all that follows */
 	pthread_mutex_t lock;
@@ -83,9 +81,9 @@ static int start_closer(struct closers *closers)
 
 	if (!closer)
 		return -EAGAIN;
-	closer->closers = closers;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	closer->closers = closers;
 	r = pthread_create(&closer->thread, &attr, run, closer);
 	pthread_attr_destroy(&attr);
 	if (r)
@@ -326,22 +324,15 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, false });
 }
 
-static bool is_costly(const struct closers *closers, unsigned account, uint64_t now_ns)
-{
-	uint64_t costly_ns = closers->costly_ns[account];
-
-	return costly_ns && now_ns - costly_ns < COSTLY_FOR_NS;
-}
-
 /* Closes *@fd if that waits for nothing. Waking the watchers of a client's end can cost much: after
  * one such close, the main thread makes no more for that account for a minute. */
 static bool close_at_once(struct closers *closers, unsigned account, int *fd)
 {
 	uint64_t before_ns = clock_thread_ns(), now_ns = clock_now_ns();
-	bool closed = !is_costly(closers, account, now_ns) && socket_close_if_empty(fd);
+	bool closed = now_ns >= closers->costly_until_ns[account] && socket_close_if_empty(fd);
 
 	if (closed && clock_thread_ns() - before_ns > COSTLY_NS)
-		closers->costly_ns[account] = now_ns;
+		closers->costly_until_ns[account] = now_ns + COSTLY_FOR_NS;
 	return closed;
 }
 
@@ -373,6 +364,12 @@ bool closers_has_crowd(const struct closers *closers, unsigned account)
 	return closers->handover.waiting[account] >= closers->handover.crowd;
 }
 
+bool closers_has_too_many(
+	const struct closers *closers, unsigned account, unsigned n_open, unsigned most_open)
+{
+	return n_open + closers->handover.pending[account] >= most_open + closers->handover.full;
+}
+
 /* Does @closer hang with a close of @account, and not with one that ended while we looked? */
 static bool hangs(const struct closer *closer, unsigned account)
 {
@@ -395,16 +392,6 @@ bool closers_hang(const struct closers *closers, unsigned account)
 unsigned closers_pending(const struct closers *closers)
 {
 	return closers->handover.n_pending;
-}
-
-unsigned closers_pending_of(const struct closers *closers, unsigned account)
-{
-	return closers->handover.pending[account];
-}
-
-unsigned closers_room(const struct closers *closers)
-{
-	return closers->handover.full;
 }
 
 void closers_charge(struct closers *closers, struct budget *budget)

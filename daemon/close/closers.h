@@ -40,7 +40,7 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 
 /*
  * As closers_close_connection(), for a client that was welcomed and has left: its connection makes
- * no crowd, but counts in closers_pending_of(). If HANDOVER_FULL descriptors of all accounts
+ * no crowd, but counts in closers_has_too_many(). If HANDOVER_FULL descriptors of all accounts
  * together wait, the main thread closes it itself if that waits for nothing. The closers may have
  * no CPU while the main thread has one and clients keep coming and leaving. The client's end is
  * closed, so it has no watchers to be woken.
@@ -64,13 +64,17 @@ bool closers_hang(const struct closers *closers, unsigned account);
 /* True: HANDOVER_CROWD descriptors of @account, or more, wait to be closed. */
 bool closers_has_crowd(const struct closers *closers, unsigned account);
 
-/* The number of descriptors that are not closed yet: of all accounts, and of @account. */
-unsigned closers_pending(const struct closers *closers);
-unsigned closers_pending_of(const struct closers *closers, unsigned account);
+/*
+ * Does @account, which has @n_open connections, have as many descriptors as it may? Each counts
+ * once: a connection while it is open, and then until it is closed; a doorbell from when its user
+ * leaves it. (Doorbells in use are in the number of peers that fit: server.c.) @most_open may be
+ * open, and HANDOVER_FULL more may wait to be closed.
+ */
+bool closers_has_too_many(
+	const struct closers *closers, unsigned account, unsigned n_open, unsigned most_open);
 
-/* How many descriptors of an account may wait to be closed besides its connections: HANDOVER_FULL,
- * or fewer. */
-unsigned closers_room(const struct closers *closers);
+/* The number of descriptors that are not closed yet. */
+unsigned closers_pending(const struct closers *closers);
 
 /* Charges each account for what was closed since the last call, and frees the memory for it. A
  * close that is still under way is charged by a later call. */

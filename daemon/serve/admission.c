@@ -70,16 +70,11 @@ static bool has_left(int fd)
 	       conversation_first_bytes(fd) == 0;
 }
 
-/*
- * Does @account have as many descriptors as it may? Each connection counts once: while it is served
- * (n_peers), and then until it is closed. Doorbells count until they are closed, too; a user's
- * doorbells that are in use are in max_peers (server.c).
- */
 static bool has_too_many(const struct server *server, unsigned account)
 {
-	return server->accounts.accounts[account].n_peers +
-		       closers_pending_of(server->closers, account) >=
-	       server->max_peers_of_user + closers_room(server->closers);
+	return closers_has_crowd(server->closers, account) ||
+	       closers_has_too_many(server->closers, account,
+		       server->accounts.accounts[account].n_peers, server->max_peers_of_user);
 }
 
 /*
@@ -93,7 +88,7 @@ static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned accoun
 {
 	struct policy_refusal refusal;
 
-	if (closers_has_crowd(server->closers, account) || has_too_many(server, account)) {
+	if (has_too_many(server, account)) {
 		policy_refuse(&refusal, POLICY_CLOSING,
 			"Connections of user %u come faster than uncored can close them; it gives "
 			"them no answer.",

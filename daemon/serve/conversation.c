@@ -8,7 +8,20 @@
 #include "daemon/serve/deaths.h"
 #include "daemon/serve/requests.h"
 
-enum { UNPARK_NS = 500000, WAKE_ACCURACY_US = 250 };
+/* No message of an honest client costs this much CPU time. It takes microseconds. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const uint64_t DEAR_NS = 100000000; /* the sanitizers' own work */
+#else
+static const uint64_t DEAR_NS = 5000000;
+#endif
+
+/* How often an account is forgiven: the host may take the CPU away during a message. */
+static const uint64_t FORGIVEN_NS = 60000000000;
+
+/* After this time the budget is asked again, because other accounts may have left their part. */
+static const uint64_t ASK_AGAIN_NS = 200000000;
+
+enum { AT_ONCE = 16, WAKE_ACCURACY_US = 250 };
 
 int conversation_first_bytes(int fd)
 {
@@ -41,25 +54,66 @@ static int answer_next(struct peer *peer)
 	return r < 0 ? r : -ECONNRESET;
 }
 
-/* Serves the next message of a peer, or parks the peer. False: the peer was freed. */
-static bool hear(struct peer *peer)
+/*
+ * Receiving from a client and answering it wake every watcher of its end, and asking for the locks
+ * of its tables walks them all. A client that makes its messages cost too much is dropped, and the
+ * closers do the last waking.
+ */
+static bool is_too_dear(const struct peer *peer, uint64_t cost_ns)
+{
+	struct account *account = peer_account(peer);
+	uint64_t now_ns;
+
+	if (cost_ns <= DEAR_NS)
+		return false;
+	now_ns = clock_now_ns();
+	if (account->dear_ns && now_ns - account->dear_ns < FORGIVEN_NS)
+		return true;
+	account->dear_ns = now_ns;
+	return false;
+}
+
+/* Serves the next message of a peer, and charges its account. False: the peer was freed. */
+static bool answer_one(struct peer *peer)
 {
 	struct server *server = peer->server;
 	unsigned account = peer->account;
-	uint64_t now_ns = clock_now_ns(), wait_ns = budget_ask(&server->budget, account, now_ns);
+	uint64_t before_ns = clock_thread_ns();
 	int r;
 
-	if (wait_ns && !peer->is_due) {
-		peer_park(peer, now_ns, wait_ns);
-		budget_charge_unasked(&server->budget, account, server_take_cost(server));
-		return true;
-	}
-	peer->is_due = false;
+	peer->excused_ns = 0;
 	r = answer_next(peer);
+	if (r >= 0 && is_too_dear(peer, clock_thread_ns() - before_ns - peer->excused_ns))
+		r = -ECONNABORTED;
 	if (r < 0)
 		peer_free(peer);
 	budget_charge(&server->budget, account, server_take_cost(server));
 	return r >= 0;
+}
+
+static void wait_for_budget(
+	struct server *server, struct account *account, uint64_t now_ns, uint64_t wait_ns)
+{
+	account->due_ns = now_ns + (wait_ns < ASK_AGAIN_NS ? wait_ns : ASK_AGAIN_NS);
+	server_wake_at(server, account->due_ns);
+}
+
+/* Serves the next message of a peer. If its account is in debt, or others of the account wait
+ * already, parks the peer before anything is read. False: the peer was freed. */
+static bool hear(struct peer *peer)
+{
+	struct server *server = peer->server;
+	struct account *account = peer_account(peer);
+	uint64_t now_ns = clock_now_ns();
+	uint64_t wait_ns = budget_ask(&server->budget, peer->account, now_ns);
+
+	if (!wait_ns && !account->first_parked)
+		return answer_one(peer);
+	if (!account->first_parked)
+		wait_for_budget(server, account, now_ns, wait_ns);
+	peer_park(peer, now_ns);
+	budget_charge_unasked(&server->budget, peer->account, server_take_cost(server));
+	return true;
 }
 
 /* A client that has left needs no answer, so its peer does not stay parked. Otherwise clients that
@@ -114,51 +168,50 @@ int conversation_begin(struct peer *peer)
 
 /* --- parked peers --- */
 
-/*
- * Finds for each account the longest parked peer among those whose own wait is over. Each peer must
- * wait by itself. If the end of one wait unparked all peers of the account, a user with a few
- * clients that keep coming would always have a parked one, and pay with a single wait for all.
- */
-static void find_longest(struct server *server, uint64_t now_ns)
+/* Answers the first of an account's parked peers. After it the event loop reports the peer again,
+ * so that its next message comes behind the others of the account. */
+static void answer_first(struct account *account)
 {
-	for (struct peer *peer = server->peers; peer; peer = peer->next) {
-		struct account *account = &server->accounts.accounts[peer->account];
+	struct peer *peer = account->first_parked;
 
-		if (peer->parked_ns && peer_unpark_ns(peer) <= now_ns &&
-			(!account->longest || peer->parked_ns < account->longest->parked_ns))
-			account->longest = peer;
-	}
+	peer_unpark(peer);
+	if (answer_one(peer))
+		peer_look_again(peer);
 }
 
-/* Unparks one peer of an account at a time: all at once would cost much, and the account may have
- * budget for only one. */
-static void unpark_longest(struct server *server, uint64_t now_ns)
+/* Answers parked peers of an account while it has budget, and not too many before all other events
+ * have their turn. */
+static void answer_parked(struct server *server, unsigned number)
 {
-	for (struct peer *peer = server->peers; peer; peer = peer->next) {
-		struct account *account = &server->accounts.accounts[peer->account];
+	struct account *account = &server->accounts.accounts[number];
 
-		if (account->longest != peer)
-			continue;
-		account->longest = NULL;
-		account->unpark_ns = now_ns + UNPARK_NS;
-		peer_unpark(peer);
+	for (unsigned n = 0; n < AT_ONCE && account->first_parked; n++) {
+		uint64_t now_ns = clock_now_ns();
+		uint64_t wait_ns = budget_ask(&server->budget, number, now_ns);
+
+		if (wait_ns) {
+			wait_for_budget(server, account, now_ns, wait_ns);
+			return;
+		}
+		answer_first(account);
 	}
 }
 
 static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct server *server = userdata;
-	uint64_t now_ns = clock_now_ns(), next_ns = UINT64_MAX;
+	uint64_t now_ns = clock_now_ns();
 
 	(void)source;
 	(void)usec;
-	find_longest(server, now_ns);
-	unpark_longest(server, now_ns);
-	for (const struct peer *peer = server->peers; peer; peer = peer->next)
-		if (peer->parked_ns && peer_unpark_ns(peer) < next_ns)
-			next_ns = peer_unpark_ns(peer);
-	if (next_ns != UINT64_MAX)
-		server_wake_at(server, next_ns);
+	for (unsigned number = 0; number < server->accounts.n; number++) {
+		const struct account *account = &server->accounts.accounts[number];
+
+		if (account->first_parked && account->due_ns <= now_ns)
+			answer_parked(server, number);
+		if (account->first_parked)
+			server_wake_at(server, account->due_ns);
+	}
 	return 0;
 }
 

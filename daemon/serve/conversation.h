@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decides when a peer is heard. Each message takes budget of the peer's account. If the account has
- * none left, the peer is parked before the message is read. The parked peers (peer.h) of one
- * account come back one by one. */
+/*
+ * Decides when a peer is heard. Each message is charged to the peer's account as soon as it is
+ * answered. If the account has no budget, the peer is parked (peer.h) before its next message is
+ * read, without exception, and behind the account's peers that are parked already. They are heard
+ * in this order when the account has paid.
+ */
 #pragma once
 
 #include "daemon/serve/peer.h"

@@ -13,20 +13,7 @@
 #include "daemon/close/socket-closer.h"
 #include "daemon/teams/team-room.h"
 
-/* No message from or to an honest client costs this much CPU time. It takes microseconds, or a few
- * ms on an emulated machine or if the host takes the CPU away meanwhile. */
-static const uint64_t DEAR_NS = 50000000;
-
-enum { DEAR_MAX = 1 };
-
 static const uint64_t HOUR_NS = 3600000000000U;
-
-/*
- * The longest wait of one parked connection. The account's others follow one by one
- * (conversation.c): even with 512 of them, a client of the library is answered within its time
- * limit of one second.
- */
-static const uint64_t PARKED_MAX_NS = 200000000;
 
 /* Leaves room for only a few answers: a client that does not read them is dropped before the
  * descriptors in them pile up. */
@@ -36,6 +23,44 @@ static int limit_answers(int fd)
 
 	return setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes) < 0 ? -errno : 0;
 }
+
+/* --- parking --- */
+
+struct account *peer_account(const struct peer *peer)
+{
+	return &peer->server->accounts.accounts[peer->account];
+}
+
+/* The event loop does not report the peer until peer_look_again(), unless the client leaves. */
+void peer_park(struct peer *peer, uint64_t now_ns)
+{
+	struct account *account = peer_account(peer);
+
+	peer->parked_ns = now_ns;
+	peer->parked_before = account->last_parked;
+	*(peer->parked_before ? &peer->parked_before->parked_after : &account->first_parked) = peer;
+	account->last_parked = peer;
+	if (peer->source)
+		sd_event_source_set_io_events(peer->source, (uint32_t)PEER_PARKED);
+}
+
+void peer_unpark(struct peer *peer)
+{
+	struct account *account = peer_account(peer);
+	struct peer *before = peer->parked_before, *after = peer->parked_after;
+
+	*(before ? &before->parked_after : &account->first_parked) = after;
+	*(after ? &after->parked_before : &account->last_parked) = before;
+	peer->parked_before = peer->parked_after = NULL;
+	peer->parked_ns = 0;
+}
+
+void peer_look_again(struct peer *peer)
+{
+	sd_event_source_set_io_events(peer->source, PEER_READABLE);
+}
+
+/* --- peers --- */
 
 static void link_peer(struct peer *peer)
 {
@@ -90,6 +115,8 @@ struct peer *peer_free(struct peer *peer)
 {
 	if (!peer)
 		return NULL;
+	if (peer->parked_ns)
+		peer_unpark(peer);
 	if (peer->user)
 		users_leave(&peer->server->users, peer->user);
 	sd_event_source_disable_unref(peer->source);
@@ -108,60 +135,20 @@ void peer_set_account(struct peer *peer, unsigned account)
 {
 	struct accounts *accounts = &peer->server->accounts;
 
-	if (peer->parked_ns)
+	if (peer->parked_ns) {
 		peer_unpark(peer);
+		peer_look_again(peer);
+	}
 	accounts_leave(accounts, peer->account, clock_now_ns());
 	accounts_enter(accounts, account);
 	peer->account = account;
 }
 
-/* --- parking --- */
-
-/* The event loop does not report the peer until peer_look_again(), unless the client leaves. */
-void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
-{
-	peer->parked_ns = now_ns;
-	peer->due_ns = now_ns + (wait_ns < PARKED_MAX_NS ? wait_ns : PARKED_MAX_NS);
-	if (peer->source)
-		sd_event_source_set_io_events(peer->source, (uint32_t)PEER_PARKED);
-	server_wake_at(peer->server, peer_unpark_ns(peer));
-}
-
-uint64_t peer_unpark_ns(const struct peer *peer)
-{
-	uint64_t account_ns = peer->server->accounts.accounts[peer->account].unpark_ns;
-
-	return peer->due_ns > account_ns ? peer->due_ns : account_ns;
-}
-
-void peer_look_again(struct peer *peer)
-{
-	sd_event_source_set_io_events(peer->source, PEER_READABLE);
-}
-
-void peer_unpark(struct peer *peer)
-{
-	peer->parked_ns = 0;
-	peer->is_due = true;
-	peer_look_again(peer);
-}
-
 /* --- messages --- */
-
-/* Receiving from a client, answering it and closing its connection wake every watcher of its end.
- * If a client has too many watchers, it is dropped, and the closers do the waking. */
-static int check_price(struct peer *peer, uint64_t before_ns)
-{
-	peer->n_dear += clock_thread_ns() - before_ns > DEAR_NS;
-	return peer->n_dear > DEAR_MAX ? -ECONNABORTED : 0;
-}
 
 int peer_send(struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds)
 {
-	uint64_t before_ns = clock_thread_ns();
-	int r = wire_send(peer->fd, message, fds, n_fds);
-
-	return r < 0 ? r : check_price(peer, before_ns);
+	return wire_send(peer->fd, message, fds, n_fds);
 }
 
 int peer_done(struct peer *peer)
@@ -176,14 +163,11 @@ int peer_done(struct peer *peer)
  * socket-closer.h. */
 int peer_receive(struct peer *peer, struct wire_packet *ret)
 {
-	uint64_t before_ns = clock_thread_ns();
-	int r = peer->is_bare ? 0 : socket_has_descriptors(peer->fd), price;
+	int r = peer->is_bare ? 0 : socket_has_descriptors(peer->fd);
 
 	if (r < 0)
 		return r;
-	r = r ? -EBADMSG : wire_receive(peer->fd, WIRE_FROM_CLIENT, ret);
-	price = check_price(peer, before_ns);
-	return r >= 0 && price < 0 ? price : r;
+	return r ? -EBADMSG : wire_receive(peer->fd, WIRE_FROM_CLIENT, ret);
 }
 
 int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text)

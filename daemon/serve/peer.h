@@ -2,9 +2,8 @@
 /*
  * One connected client: its connection, and its share in its user (users.h). Its account is charged
  * for the main thread's work on it, as it is for sweeps. While the account is in debt, the
- * connection is *parked*: uncored does not read from it. The parked connections of an account come
- * back one by one, and each of them soon. So a client waits for the budget, but does not fail
- * because of it.
+ * connection is *parked*: uncored does not read from it until the account has paid. The parked
+ * connections of an account are heard in the order in which they were parked (conversation.h).
  *
  * A client that the policy refuses now may still have tables of teams here, which hold only what
  * was allowed at the time. It becomes a peer that may LOOK at them and FORGET them. Any other
@@ -30,13 +29,12 @@ struct peer {
 	struct user *user;              /* NULL: not welcomed yet */
 	struct policy_refusal *refusal; /* owned; NULL, or why the peer may only collect tables */
 	sd_event_source *source;
-	uint64_t parked_ns; /* when it was parked; 0: it is not parked */
-	uint64_t due_ns;    /* when its own wait is over */
-	bool is_due;        /* has waited, so its next message is served */
-	bool is_bare;       /* socket_is_bare() */
-	bool has_left;      /* its client has left */
-	unsigned n_dear;    /* messages from or to it that cost too much */
-	uint64_t since_ns;  /* when it connected, CLOCK_MONOTONIC */
+	uint64_t parked_ns;                        /* when it was parked; 0: it is not parked */
+	struct peer *parked_before, *parked_after; /* parked peers of its account */
+	bool is_bare;                              /* socket_is_bare() */
+	bool has_left;                             /* its client has left */
+	uint64_t excused_ns; /* CPU time of its present message that was spent for all clients */
+	uint64_t since_ns;   /* when it connected, CLOCK_MONOTONIC */
 	uint64_t n_requests;
 };
 
@@ -54,23 +52,22 @@ int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct
 /* Unlinks and frees the peer and all it holds. Returns NULL. */
 struct peer *peer_free(struct peer *peer);
 
+/* The account that is charged for the peer. */
+struct account *peer_account(const struct peer *peer);
+
 /* From now on @account is charged for the peer. */
 void peer_set_account(struct peer *peer, unsigned account);
 
-/* Stops reading from the peer until peer_unpark_ns(). Its own wait is @wait_ns, or less. */
-void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns);
+/* Stops reading from the peer. It is the last of its account's parked peers. */
+void peer_park(struct peer *peer, uint64_t now_ns);
 
-/* When a parked peer may be read from again: its own wait is over, and the last unparking of its
- * account was some time ago. */
-uint64_t peer_unpark_ns(const struct peer *peer);
-
-/* Reads from the peer again. */
+/* A parked peer is no longer parked. The event loop does not report it until peer_look_again(). */
 void peer_unpark(struct peer *peer);
 
 /* Makes the event loop report the peer again if there is something to read. */
 void peer_look_again(struct peer *peer);
 
-/* Like wire_send() and wire_receive(). -ECONNABORTED: messages of this peer cost too much. */
+/* Like wire_send() and wire_receive(). */
 int peer_send(
 	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds);
 int peer_receive(struct peer *peer, struct wire_packet *ret);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/plan/plan-report.h"
 #include "daemon/serve/job-owner.h"
@@ -98,8 +99,10 @@ static int send_report(struct peer *peer, enum report which)
 	const struct shared_report *report;
 	union wire_message reply;
 	struct fault fault;
+	uint64_t before_ns = clock_thread_ns();
 	int r = get_report(peer->server, which, &report, &fault);
 
+	peer->excused_ns = clock_thread_ns() - before_ns;
 	if (r < 0)
 		return peer_refuse(peer, POLICY_REPORT, fault.text);
 	wire_begin(&reply, WIRE_REPORT);

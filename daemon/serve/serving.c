@@ -220,6 +220,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)info;
 	reload(server);
 	state_tell(server);
+	server_take_cost(server); /* charged to nobody */
 	return 0;
 }
 

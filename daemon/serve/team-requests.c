@@ -96,7 +96,7 @@ static int answer_join(struct peer *peer, const struct teams_wish *wish)
 	team_room_enforce_uid(server->teams, wish->uid, now_ns);
 	r = teams_join(server->teams, wish, now_ns, &team);
 	if (r == 1) {
-		budget_charge_unasked(&server->budget, peer->account, NEW_TABLE_NS);
+		budget_charge(&server->budget, peer->account, NEW_TABLE_NS);
 		watch_new(server);
 	}
 	return r < 0 ? refuse_table(peer, r) : send_table(peer, team);
@@ -160,6 +160,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)usec;
 	deaths_look_at_all(server);
+	server_take_cost(server); /* charged to nobody */
 	sd_event_source_set_time(source, due_ns / 1000 + 1);
 	return sd_event_source_set_enabled(
 		source, server->teams->n ? SD_EVENT_ONESHOT : SD_EVENT_OFF);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "client/libuncore/uncore.h"
+#include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"
 
@@ -288,6 +290,85 @@ CASE("the user who costs most at this moment comes first")
 	assert_non_null(nobody);
 	assert_non_null(root);
 	assert_true(nobody < root);
+}
+
+/* --- a flood of costly requests --- */
+
+enum { FLOOD_CONNECTIONS = 200, FLOOD_S = 3, BUDGET_PARTS = 10 /* as shipped, 10 % */ };
+
+/* What all users and this one may have saved up (budget.h); and the cost of a request is known only
+ * when it is answered. */
+static const uint64_t SAVED_NS = 150000000 + 200000000, OVERDRAWN_NS = 50000000;
+
+static void ask_for_table(int connection)
+{
+	static unsigned n;
+	union wire_message message;
+
+	wire_begin(&message, WIRE_TEAM);
+	message.team.wish = TEAM_JOIN;
+	message.team.uid = TEAM_OWN;
+	message.team.bytes = 1 << 20;
+	message.team.layout = 7;
+	snprintf(message.team.name, sizeof message.team.name, "flood.%u", n++);
+	wire_send(connection, &message, NULL, 0);
+}
+
+/* Asks for a new table on each connection again as soon as it is answered. */
+static int flood(void *argument)
+{
+	struct pollfd ends[FLOOD_CONNECTIONS];
+	struct wire_packet packet;
+
+	for (unsigned i = 0; i < FLOOD_CONNECTIONS; i++) {
+		ends[i] = (struct pollfd){ connect_hello(&the_daemon, &packet), POLLIN, 0 };
+		wire_packet_done(&packet);
+	}
+	for (unsigned i = 0; i < FLOOD_CONNECTIONS; i++)
+		ask_for_table(ends[i].fd);
+	for (;;) {
+		poll(ends, FLOOD_CONNECTIONS, -1);
+		for (unsigned i = 0; i < FLOOD_CONNECTIONS; i++) {
+			if (!ends[i].revents)
+				continue;
+			if (wire_receive(ends[i].fd, WIRE_FROM_DAEMON, &packet) != 1)
+				return 1;
+			wire_packet_done(&packet);
+			ask_for_table(ends[i].fd);
+		}
+	}
+}
+
+static uint64_t charged_ns(uint64_t uid)
+{
+	struct json_object *object;
+	uint64_t ns;
+
+	usleep(REPORT_US);
+	object = report();
+	ns = number(find_user(object, "uid", uid), "requests", "cpu_ns");
+	json_object_put(object);
+	return ns;
+}
+
+CASE("requests get the user's part of the budget, on however many connections")
+{
+	struct client client = start_client(NOBODY);
+	uint64_t before_ns, begin_ns, ns;
+	pid_t pid;
+
+	await_lookup(NOBODY);
+	before_ns = charged_ns(NOBODY);
+	begin_ns = clock_now_ns();
+	pid = start_as_nobody(flood, NULL);
+	sleep(FLOOD_S);
+	ns = charged_ns(NOBODY) - before_ns;
+	kill(pid, SIGKILL);
+	assert_int_equal(wait_for(pid, 10), 128 + SIGKILL);
+	stop_client(&client);
+	print_message("# charged %llu ms\n", (unsigned long long)ns / 1000000);
+	assert_in_range(ns, SAVED_NS / 4,
+		(clock_now_ns() - begin_ns) / BUDGET_PARTS + SAVED_NS + OVERDRAWN_NS);
 }
 
 /* All cases before have had clients of this user. */
