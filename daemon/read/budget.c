@@ -230,6 +230,19 @@ uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
 		interval_wait_ns(account->swept_ns, rules->min_interval_per_user_ms, now_ns));
 }
 
+uint64_t budget_ask_own(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+
+	note_active(budget, index, now_ns);
+	bring_up_to_date(budget, account, now_ns);
+	account->counts = !has_plenty(budget);
+	if (!account->counts)
+		return 0;
+	return sooner(earning_ns(budget, budget->total_ns, reserve_ns(budget), 100),
+		earning_ns(budget, account->credit_ns, -1, share_parts(budget)));
+}
+
 uint64_t budget_ask_for_some(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	uint64_t wait_ns = budget_ask(budget, index, now_ns);
@@ -290,6 +303,8 @@ void budget_charge(struct budget *budget, unsigned index, uint64_t cost_ns)
 void budget_charge_unasked(struct budget *budget, unsigned index, uint64_t cost_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
+	int64_t least_ns =
+		account->credit_ns < -burst_ns(budget) ? account->credit_ns : -burst_ns(budget);
 	uint64_t paid_ns = 0;
 
 	if (budget->total_ns > 0)
@@ -297,6 +312,6 @@ void budget_charge_unasked(struct budget *budget, unsigned index, uint64_t cost_
 	account->counts |= paid_ns < cost_ns;
 	budget->total_ns -= (int64_t)paid_ns;
 	charge_account(account, cost_ns);
-	if (account->credit_ns < -burst_ns(budget))
-		account->credit_ns = -burst_ns(budget);
+	if (account->credit_ns < least_ns)
+		account->credit_ns = least_ns;
 }

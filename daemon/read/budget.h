@@ -84,6 +84,13 @@ void budget_move(struct budget *budget, unsigned from, unsigned to);
 uint64_t budget_ask(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /*
+ * As budget_ask(), but @account waits only until its own debt is paid, or until there is plenty:
+ * not for the debts of others, and for no interval. A request takes much longer than a sweep can,
+ * so accounts with savings would keep the total in debt for long.
+ */
+uint64_t budget_ask_own(struct budget *budget, unsigned account, uint64_t now_ns);
+
+/*
  * As budget_ask(), for a user with a single client. If no other user asks, it waits until it has
  * earned some sweeps in a row: putting a client off and waking it costs as much as two sweeps.
  */
@@ -113,7 +120,7 @@ void budget_charge(struct budget *budget, unsigned account, uint64_t cost_ns);
 
 /*
  * As budget_charge(), for work that could not wait, such as a new client. Other users must not wait
- * because of that work, so it never puts the total into debt. The account's debt is at most the
- * burst.
+ * because of that work, so it never puts the total into debt. It puts the account into debt by the
+ * burst at most, and lessens no debt.
  */
 void budget_charge_unasked(struct budget *budget, unsigned account, uint64_t cost_ns);

@@ -21,7 +21,9 @@ static const uint64_t FORGIVEN_NS = 60000000000;
 /* After this time the budget is asked again, because other accounts may have left their part. */
 static const uint64_t ASK_AGAIN_NS = 200000000;
 
-enum { AT_ONCE = 16, WAKE_ACCURACY_US = 250 };
+static const uint64_t TURN_NS = 2000000;
+
+enum { WAKE_ACCURACY_US = 250 };
 
 int conversation_first_bytes(int fd)
 {
@@ -105,7 +107,7 @@ static bool hear(struct peer *peer)
 	struct server *server = peer->server;
 	struct account *account = peer_account(peer);
 	uint64_t now_ns = clock_now_ns();
-	uint64_t wait_ns = budget_ask(&server->budget, peer->account, now_ns);
+	uint64_t wait_ns = budget_ask_own(&server->budget, peer->account, now_ns);
 
 	if (!wait_ns && !account->first_parked)
 		return answer_one(peer);
@@ -125,7 +127,7 @@ static void drop(struct peer *peer)
 
 	peer->has_left = true;
 	/* Without budget the user's tables wait for the look at all. */
-	if (!budget_ask(&server->budget, account, clock_now_ns()))
+	if (!budget_ask_own(&server->budget, account, clock_now_ns()))
 		deaths_look(peer);
 	peer_free(peer);
 	budget_charge_unasked(&server->budget, account, server_take_cost(server));
@@ -179,39 +181,39 @@ static void answer_first(struct account *account)
 		peer_look_again(peer);
 }
 
-/* Answers parked peers of an account while it has budget, and not too many before all other events
- * have their turn. */
-static void answer_parked(struct server *server, unsigned number)
+/* Answers an account's first parked peer. False: there is none, or no budget for it. */
+static bool turn_to(struct server *server, unsigned number)
 {
 	struct account *account = &server->accounts.accounts[number];
+	uint64_t now_ns, wait_ns;
 
-	for (unsigned n = 0; n < AT_ONCE && account->first_parked; n++) {
-		uint64_t now_ns = clock_now_ns();
-		uint64_t wait_ns = budget_ask(&server->budget, number, now_ns);
-
-		if (wait_ns) {
-			wait_for_budget(server, account, now_ns, wait_ns);
-			return;
-		}
+	if (!account->first_parked)
+		return false;
+	now_ns = clock_now_ns();
+	wait_ns = account->due_ns > now_ns ? account->due_ns - now_ns
+					   : budget_ask_own(&server->budget, number, now_ns);
+	if (wait_ns)
+		wait_for_budget(server, account, now_ns, wait_ns);
+	else
 		answer_first(account);
-	}
+	return !wait_ns;
 }
 
+/* Accounts take turns, so that none waits for more than one message of each other, and all other
+ * events have their turn after TURN_NS. */
 static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct server *server = userdata;
-	uint64_t now_ns = clock_now_ns();
+	const unsigned n = server->accounts.n;
+	const uint64_t end_ns = clock_now_ns() + TURN_NS;
+	unsigned n_idle = 0; /* accounts in a row that had no turn */
 
 	(void)source;
 	(void)usec;
-	for (unsigned number = 0; number < server->accounts.n; number++) {
-		const struct account *account = &server->accounts.accounts[number];
-
-		if (account->first_parked && account->due_ns <= now_ns)
-			answer_parked(server, number);
-		if (account->first_parked)
-			server_wake_at(server, account->due_ns);
-	}
+	while (n_idle < n && (n_idle || clock_now_ns() < end_ns))
+		n_idle = turn_to(server, server->next_turn++ % n) ? 0 : n_idle + 1;
+	if (n_idle < n)
+		server_wake_at(server, end_ns);
 	return 0;
 }
 

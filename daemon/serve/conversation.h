@@ -3,7 +3,7 @@
  * Decides when a peer is heard. Each message is charged to the peer's account as soon as it is
  * answered. If the account has no budget, the peer is parked (peer.h) before its next message is
  * read, without exception, and behind the account's peers that are parked already. They are heard
- * in this order when the account has paid.
+ * in this order when the account has paid. Accounts take turns.
  */
 #pragma once
 

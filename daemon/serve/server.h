@@ -41,8 +41,9 @@ struct server {
 	sd_event *event;
 	sd_event_source *listen_source; /* off while accepting pauses */
 	sd_event_source *wake_source;   /* when a parked peer is due */
-	sd_event_source *teams_source;  /* when tables of teams are reviewed; off without any */
-	struct peer *peers;             /* doubly linked */
+	unsigned next_turn; /* the account of parked peers that is next, modulo their number */
+	sd_event_source *teams_source; /* when tables of teams are reviewed; off without any */
+	struct peer *peers;            /* doubly linked */
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what open files have room for */
 	unsigned max_peers_of_user;

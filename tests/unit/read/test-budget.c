@@ -265,6 +265,31 @@ BUDGET_CASE("costs that could not wait put only their account in debt")
 	assert_true(budget_ask(&budget, ALICE, 100 * MS + 10) > 200 * MS);
 }
 
+BUDGET_CASE("costs that could not wait lessen no debt")
+{
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
+	budget.accounts[ALICE].counts = true;
+	budget_charge(&budget, ALICE, SECOND);
+	budget_charge_unasked(&budget, ALICE, MS);
+	assert_int_equal(budget.accounts[ALICE].credit_ns, -(int64_t)SECOND);
+}
+
+BUDGET_CASE("an account waits for its own debt, and not for those of others")
+{
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask_own(&budget, ALICE, 1), 0);
+	budget_charge(&budget, ALICE, 60 * MS); /* of 75; the reserve is 25 */
+	assert_int_equal(budget_ask_own(&budget, ALICE, 1), 0);
+	budget_charge(&budget, ALICE, 30 * MS); /* the total is in debt, too */
+	assert_int_equal(budget_ask_own(&budget, ALICE, 1), 30 * 10 * MS);
+	assert_int_equal(budget_ask_own(&budget, BOB, 1), 0);
+	assert_true(budget_ask(&budget, BOB, 1) > 0);
+	/* Two ask, so each earns 5 %: in 500 ms. But in 300 ms there is plenty. */
+	assert_int_equal(budget_ask_own(&budget, ALICE, 1 + 100 * MS), 300 * MS + 10);
+	assert_int_equal(budget_ask_own(&budget, ALICE, 1 + 400 * MS + 10), 0);
+}
+
 BUDGET_CASE("a number that stands for another user begins with nothing")
 {
 	new_budget(&budget, 10, 100);
