@@ -5,8 +5,10 @@
  */
 #include "tests/hostile/attack.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/macro.h"
@@ -144,6 +146,115 @@ CASE("a client with three million watchers of a doorbell that it rings and leave
 		.body = watch_doorbells,
 		.n_processes = 1,
 		.deeds = 3,
+	});
+}
+
+/* --- leaving behind a closer that is busy --- */
+
+enum {
+	HEAVY = 60,
+	LATER = 8,
+	HEAVY_DUPLICATES = 40,
+	HEAVY_EPOLLS = 400,
+	LIGHT_PROCESSES = 2,
+	LIGHT = 200
+};
+
+/* Descriptors of one account beside its connections: uncored-security(7) has the bound. */
+enum { BESIDE_CONNECTIONS = 256 };
+
+static void make_epolls(int epolls[HEAVY_EPOLLS])
+{
+	for (unsigned e = 0; e < HEAVY_EPOLLS; e++)
+		epolls[e] = epoll_create1(EPOLL_CLOEXEC);
+}
+
+/* A welcomed connection whose close wakes many watchers. Its duplicates are never closed. */
+static int greet_heavy(const int epolls[HEAVY_EPOLLS])
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	struct wire_packet packet;
+	int fd = attack_greet(&packet);
+
+	wire_packet_done(&packet);
+	for (unsigned i = 0; i < HEAVY_DUPLICATES; i++) {
+		int duplicate = dup(fd);
+
+		for (unsigned e = 0; e < HEAVY_EPOLLS; e++)
+			epoll_ctl(epolls[e], EPOLL_CTL_ADD, duplicate, &event);
+	}
+	return fd;
+}
+
+/* Most at once, which the account's closer is busy with, and some one by one, for the main
+ * thread. */
+static _Noreturn void leave_heavy(const int heavy[HEAVY + LATER])
+{
+	for (unsigned i = 0; i < HEAVY + LATER; i++) {
+		if (i >= HEAVY)
+			usleep(100000);
+		shutdown(heavy[i], SHUT_RDWR);
+		attack_did(1);
+	}
+	for (;;)
+		pause();
+}
+
+static int say_hello(void)
+{
+	union wire_message hello;
+	int fd = attack_connect();
+
+	wire_begin(&hello, WIRE_HELLO);
+	hello.hello.version = WIRE_VERSION;
+	wire_send(fd, &hello, NULL, 0);
+	return fd;
+}
+
+/* Many connections at a time, each of which leaves as soon as it has its answer. */
+static _Noreturn void leave_light(void)
+{
+	struct pollfd ends[LIGHT];
+	struct wire_packet packet;
+
+	for (unsigned i = 0; i < LIGHT; i++)
+		ends[i] = (struct pollfd){ .fd = say_hello(), .events = POLLIN };
+	for (;;) {
+		poll(ends, LIGHT, -1);
+		for (unsigned i = 0; i < LIGHT; i++) {
+			if (!ends[i].revents)
+				continue;
+			if (wire_receive(ends[i].fd, WIRE_FROM_DAEMON, &packet) == 1)
+				wire_packet_done(&packet);
+			close(ends[i].fd);
+			ends[i].fd = say_hello();
+		}
+	}
+}
+
+static _Noreturn int leave_behind_a_busy_closer(void *argument)
+{
+	int epolls[HEAVY_EPOLLS], heavy[HEAVY + LATER];
+
+	make_epolls(epolls);
+	for (unsigned i = 0; i < HEAVY + LATER; i++)
+		heavy[i] = greet_heavy(epolls);
+	for (unsigned i = 0; i < LIGHT_PROCESSES; i++)
+		if (fork() == 0)
+			leave_light();
+	attack_is_on();
+	leave_heavy(heavy);
+}
+
+CASE("clients that are welcomed and leave behind others whose close takes long")
+{
+	attack_beside_victim(&(struct attack){
+		.name = "leaving behind a busy closer",
+		.body = leave_behind_a_busy_closer,
+		.n_processes = 1,
+		.deeds = HEAVY + LATER,
+		.descriptors = CONNECTIONS_MAX + BESIDE_CONNECTIONS,
+		.seconds = 2,
 	});
 }
 
