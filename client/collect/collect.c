@@ -11,10 +11,10 @@
 #include "client/collect/snapshot.h"
 #include "client/libuncore/internal.h"
 #include "client/libuncore/team-call.h"
+#include "client/region/interval.h"
 #include "client/region/own-table.h"
+#include "client/region/pace.h"
 #include "client/region/regions.h"
-#include "client/region/stretch.h"
-#include "client/region/window.h"
 #include "client/report/json.h"
 #include "common/clock.h"
 
@@ -110,57 +110,33 @@ static int forget(const struct wish *wish, const struct team_table *kept)
  * that was reported would give it memory again. */
 static uint64_t unread_ns(const struct table *table, uint64_t now_ns)
 {
-	const bool is_reported = __atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE);
-	const unsigned n = is_reported ? 0 : table_count_regions(table);
 	const uint64_t last_ns = __atomic_load_n(&table->header.last_reading_ns, __ATOMIC_RELAXED);
-	unsigned i = 0;
 
-	while (i < n && !stretch_is_unread(table, i))
-		i++;
-	return i < n && now_ns > last_ns ? now_ns - last_ns : 0;
+	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE) ||
+		!interval_is_unread(table))
+		return 0;
+	return now_ns > last_ns ? now_ns - last_ns : 0;
 }
 
-/* @sign_ns: a member lived then. @last: what uncored read, or NULL. */
-static void note_end(struct table_header *header, const struct reading *reading, uint64_t sign_ns,
+/* @lived_ns: a member lived then. @last: what uncored read, or NULL. */
+static void note_end(struct table_header *header, uint64_t read_ns, uint64_t lived_ns,
 	const struct team_reading *last)
 {
-	const uint64_t read_ns = reading_now_ns(reading);
 	const uint64_t seen_ns = last ? last->noticed_ns : read_ns;
 
-	if (last && last->alive_ns > sign_ns)
-		sign_ns = last->alive_ns;
-	__atomic_store_n(&header->buried_after_ns, seen_ns > sign_ns ? seen_ns - sign_ns : 0,
+	if (last && last->alive_ns > lived_ns)
+		lived_ns = last->alive_ns;
+	__atomic_store_n(&header->buried_after_ns, seen_ns > lived_ns ? seen_ns - lived_ns : 0,
 		__ATOMIC_RELAXED);
 	__atomic_store_n(&header->noticed_ns, last ? seen_ns : 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->buried_ns, read_ns, __ATOMIC_RELAXED);
 }
 
-/* Adds a reading to all that is open, and closes what the dead held. */
-static int read_for(
-	struct member *observer, struct reading *reading, const struct team_reading *last)
-{
-	struct table_header *header = &observer->table->header;
-	const uint64_t began_ns = clock_now_ns();
-	const uint64_t lived_ns = __atomic_load_n(&header->last_look_ns, __ATOMIC_RELAXED),
-		       read_ns = __atomic_load_n(&header->last_reading_ns, __ATOMIC_RELAXED);
-	const unsigned n_living = member_look_for_dead(observer);
-	const int r = reading_take(reading);
-
-	if (r < 0)
-		return r;
-	if (stretch_settle_dead(observer, reading) && !n_living)
-		note_end(header, reading, lived_ns > read_ns ? lived_ns : read_ns, last);
-	stretch_advance_others(observer, STRETCH_ALL, reading);
-	window_add_cost(observer->table, clock_now_ns() - began_ns);
-	return 1;
-}
-
 /* Makes a reading of what uncored read. -EBADMSG: it is of another machine than the table. */
 static int take_last(
-	const struct table *table, const struct team_reading *last, struct reading *ret)
+	const struct table *table, const struct team_reading *last, struct readout *readout)
 {
 	const uint32_t n_metrics = __atomic_load_n(&table->header.n_metrics, __ATOMIC_RELAXED);
-	struct readout *readout = &ret->readout;
 
 	if (last->n_sockets != __atomic_load_n(&table->header.n_sockets, __ATOMIC_RELAXED))
 		return -EBADMSG;
@@ -178,10 +154,29 @@ static int take_last(
 		sample->sweep = is_wanted ? sample->sweep : 0;
 		sample->n_values = is_wanted ? n_metrics : 0;
 	}
-	ret->at_ns = last->sweeps[0].end_ns;
-	ret->look = alone_look(table, ret->edge);
-	ret->is_taken = true;
 	return 0;
+}
+
+/* Adds a reading, which ends what the dead held. */
+static int add_reading(
+	struct member *observer, struct meter *meter, const struct team_reading *last)
+{
+	_cleanup_(readout_done) struct readout readout = { .n_sockets = 0 };
+	struct table_header *header = &observer->table->header;
+	const uint64_t began_ns = clock_now_ns();
+	const uint64_t lived_ns = __atomic_load_n(&header->last_look_ns, __ATOMIC_RELAXED),
+		       read_ns = __atomic_load_n(&header->last_reading_ns, __ATOMIC_RELAXED);
+	const bool is_open = interval_is_unread(observer->table);
+	int r = last ? take_last(observer->table, last, &readout) : meter_read(meter, &readout);
+
+	if (r < 0)
+		return r;
+	if (!member_look_for_dead(observer) && is_open)
+		note_end(header, last ? last->sweeps[0].end_ns : clock_now_ns(),
+			lived_ns > read_ns ? lived_ns : read_ns, last);
+	interval_add(observer, &readout);
+	pace_add_cost(observer->table, clock_now_ns() - began_ns);
+	return 1;
 }
 
 /* @last: what uncored read, or NULL to take a reading. */
@@ -190,7 +185,6 @@ static int observe_table(
 {
 	struct member observer;
 	struct meter meter;
-	_cleanup_(reading_done) struct reading reading = { .meter = &meter, .edge = ALONE_NOBODY };
 	int r = member_observe(&observer, table, fd);
 
 	if (r < 0)
@@ -199,13 +193,13 @@ static int observe_table(
 	meter.reader.socket_path = socket_path;
 	meter.is_observers = true;
 	meter.retry_at_ns = last ? UINT64_MAX : 0; /* another reading would be too late */
-	r = last ? take_last(table, last, &reading) : meter_connect(&meter);
+	r = last ? 0 : meter_connect(&meter);
 	if (r == 0)
-		r = read_for(&observer, &reading, last);
+		r = add_reading(&observer, &meter, last);
 	reader_close(&meter.reader);
 	member_leave(&observer);
 	member_let_go(&observer);
-	member_done(&observer);
+	interval_done(&observer);
 	return r;
 }
 

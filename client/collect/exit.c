@@ -134,7 +134,7 @@ _public_ int uncore_region_report(const char *path)
 	if (!regions)
 		return regions_no_memory();
 	set_aside(&set);
-	passage_end_windows(regions);
+	passage_read_rest(regions);
 	r = path ? write_json(regions, path, launch_expand, came_ns()) : write_table(regions);
 	put_back(&set);
 	return r;
@@ -202,7 +202,7 @@ static void leave(struct regions *regions)
 {
 	regions_leave_states(regions);
 	close_regions(regions);
-	passage_end_windows(regions);
+	passage_read_rest(regions);
 	if (!team_end(&regions->team))
 		return;
 	if (!has_something(regions) || report(regions))

@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client/region/stretch.h"
-#include "client/region/word.h"
+#include "client/region/interval.h"
 #include "client/report/json.h"
 #include "client/report/quantity.h"
 #include "common/clock.h"
@@ -25,25 +24,6 @@ static uint32_t count_killed(const struct table *table, const struct record *rec
 	for (uint32_t i = 0; i < record->n_members; i++)
 		n += record->members[i].died;
 	return n;
-}
-
-/* The earliest last reading of an open region. 0: no region is open and measured. */
-static uint64_t last_reading_ns(const struct table *table)
-{
-	const unsigned n = table_count_regions(table);
-	uint64_t earliest_ns = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		const struct word word = word_of(table, i);
-		uint64_t end_ns;
-
-		if (!word.record || !stretch_is_unread(table, i))
-			continue;
-		end_ns = LOAD(table->records[word.record].sockets[0].last.end_ns);
-		if (end_ns && (!earliest_ns || end_ns < earliest_ns))
-			earliest_ns = end_ns;
-	}
-	return earliest_ns;
 }
 
 /* Converts a time of CLOCK_MONOTONIC, which means nothing to people, perhaps of an earlier boot.
@@ -100,7 +80,7 @@ void killed_warn(const struct table *table, struct record *record)
 
 	if (!n)
 		return;
-	reading_ns = last_reading_ns(table);
+	reading_ns = interval_is_unread(table) ? LOAD(table->header.ended_at_ns) : 0;
 	/* when it really ended nobody knows */
 	if (boot_ns)
 		record->ended_ns = (int64_t)(boot_ns + LOAD(table->header.last_reading_ns));

@@ -37,29 +37,30 @@ int snapshot_members(const struct table *table, struct record *record)
 
 /* --- regions --- */
 
-static void add_cell(struct record_region *region, const struct table_cell *cell, bool died)
+static void add_cell(struct record_region *region, const struct table_cell *cell,
+	const struct table_work *work, bool died)
 {
-	const uint64_t n_begun = cell->n_ended + cell->inside + cell->n_abandoned;
-
-	region->n_passages += cell->n_ended;
-	region->n_failed += cell->n_failed;
+	region->n_passages += cell->n_left - work->n_abandoned - work->n_died;
+	region->n_died += work->n_died;
+	region->n_failed += work->n_failed;
 	region->time_ns += cell->time_ns;
-	region->n_ranks += n_begun > 0;
+	region->n_ranks += cell->n_left + cell->inside > 0;
 	if (died)
 		region->n_died += cell->inside;
 	else
 		region->n_open += cell->inside;
-	region->n_open += cell->n_abandoned;
+	region->n_open += work->n_abandoned;
 	for (unsigned i = 0; i < TABLE_UNITS; i++)
-		region->work[i].amount += cell->work[i];
+		region->work[i].amount += work->work[i];
 }
 
 /* When a member died, or a thread ended, inside of the region is not known. */
-static uint64_t member_ns(const struct table_cell *cell, enum table_phase phase, uint64_t now_ns)
+static uint64_t member_ns(const struct table_cell *cell, const struct table_work *work,
+	enum table_phase phase, uint64_t now_ns)
 {
 	uint64_t open_ns = 0;
 
-	if (cell->n_abandoned || (cell->inside && phase != TABLE_JOINED))
+	if (work->n_abandoned || (cell->inside && phase != TABLE_JOINED))
 		return RECORD_NOT_KNOWN_NS;
 	if (cell->inside)
 		open_ns = cell->inside * now_ns - cell->begun_ns;
@@ -108,7 +109,6 @@ int snapshot_cells(const struct table *table, unsigned index, const struct recor
 {
 	const uint64_t now_ns = clock_now_ns();
 
-	ret->n_died = LOAD(table->regions[index].n_died);
 	ret->member_ns = calloc(record->n_members + 1U, sizeof *ret->member_ns);
 	if (!ret->member_ns)
 		return -ENOMEM;
@@ -116,10 +116,14 @@ int snapshot_cells(const struct table *table, unsigned index, const struct recor
 		const uint32_t slot = record->members[i].slot;
 		const enum table_phase phase = table_phase(table, slot);
 		struct table_cell cell = { .lock = 0 };
+		struct table_work work;
 
+		if (!table_has_cell(table, slot, index))
+			continue;
 		cell_copy(&cell, &table->cells[slot][index]);
-		add_cell(ret, &cell, phase == TABLE_DIED);
-		ret->member_ns[i] = member_ns(&cell, phase, now_ns);
+		table_copy(&work, &table->works[slot][index], sizeof work);
+		add_cell(ret, &cell, &work, phase == TABLE_DIED);
+		ret->member_ns[i] = member_ns(&cell, &work, phase, now_ns);
 	}
 	return 0;
 }

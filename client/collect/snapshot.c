@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/collect/overlap.h"
-#include "client/region/outside.h"
-#include "client/region/step.h"
-#include "client/region/stretch.h"
-#include "client/region/window.h"
+#include "client/region/interval.h"
+#include "client/region/pace.h"
+#include "client/region/state.h"
+#include "client/region/sums.h"
 #include "client/report/derived.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -40,81 +39,18 @@ static void fill_cost(const struct table *table, struct record_cost *ret)
 
 /* --- regions --- */
 
-/* What windows say of a count; see window.h. */
-struct windowed {
-	double count; /* estimate of what moved while the region was open */
-	double error; /* standard */
-};
-
-/* The share of stretches of which only a window that says little is known. */
-static double stale_share(const struct table_record *sums)
+static int fill_value(const struct table *table, uint32_t metric, const struct table_sum *sum,
+	struct record_value *value)
 {
-	return sums->window_stretches
-		       ? (double)sums->stale_stretches / (double)sums->window_stretches
-		       : 0;
-}
-
-/*
- * Gaps while no other region was open moved what the time outside of all regions did. In others the
- * bytes are shared out over time. Windows that say little are predicted from the rest.
- */
-static struct windowed windowed_of(const struct table *table, const struct table_record *sums,
-	uint32_t socket, uint32_t metric)
-{
-	const struct table_socket *from = &sums->sockets[socket];
-	const double sum = (double)from->sums[metric].count, mixed = from->mixed[metric];
-	const double most = sum + (double)from->stale[metric];
-	const double windows = (double)from->alone_windows[metric];
-	const double stale = stale_share(sums);
-	double error = 0, gaps = 0, predicted;
-
-	if (sums->alone_gap_ns)
-		gaps = outside_usual(table, socket, metric,
-			(struct outside_time){
-				sums->alone_gap_ns, sums->alone_gaps, sums->alone_windows },
-			&error);
-	if (isnan(gaps)) /* as if the traffic were even, which it hardly is */
-		gaps = error = windows * (double)sums->alone_gap_ns / (double)sums->alone_window_ns;
-	gaps = fmin(gaps, windows);
-	predicted = (sum - gaps - mixed) * stale;
-	return (struct windowed){
-		.count = fmin(sum - gaps - mixed + predicted, most),
-		.error = hypot(error * (1 + stale), predicted / 2) + mixed / 2,
-	};
-}
-
-/* A row of a state may have moved anything between nothing and all of a window. */
-static struct windowed windowed_row(const struct table_socket *from, uint32_t metric)
-{
-	const double sum = (double)from->sums[metric].count, count = sum - from->mixed[metric];
-	const double low = sum - (double)from->alone_windows[metric];
-
-	return (struct windowed){ .count = count, .error = fmax(count - low, sum - count) / 2 };
-}
-
-static int fill_value(
-	const struct overlap *overlap, uint32_t socket, uint32_t metric, struct record_value *value)
-{
-	const struct table *table = overlap->table;
-	const struct table_record *sums = overlap->sums;
-	const struct table_count *sum = &sums->sockets[socket].sums[metric];
 	char why[UNCORE_TEXT_MAX];
 
-	value->count = sum->count;
-	value->quality = sum->quality;
-	if (!sums->sockets[socket].n_readings) /* a row that was never open */
-		value->quality |= sums->sockets[socket].last.values[metric].quality & UNCORE_ABSENT;
-	if (sums->n_windows) {
-		const struct windowed windowed =
-			overlap->region->is_row ? windowed_row(&sums->sockets[socket], metric)
-						: windowed_of(table, sums, socket, metric);
-
-		value->count = (uint64_t)(windowed.count + 0.5);
-		value->sampling = windowed.error;
-	}
+	value->count = sum->all;
+	value->share = sum->share;
+	value->alone = sum->alone;
+	value->has_share = true;
+	value->quality |= sum->quality;
 	if (!(value->quality & UNCORE_ABSENT))
 		return 0;
-	value->sampling = 0;
 	table_read_text(why, table->header.whys[metric], sizeof why);
 	value->why = strdup(*why ? why : "uncored did not say why");
 	return value->why ? 0 : -ENOMEM;
@@ -127,34 +63,39 @@ static int64_t package_of(const struct table_header *header, uint32_t socket)
 	return LOAD(header->packages[socket]);
 }
 
-static int fill_socket(const struct record *record, const struct overlap *overlap, uint32_t i,
-	struct record_socket *socket)
+/* Every interval is part of outside. */
+static uint32_t absent_of(const struct record *record, uint32_t socket, uint32_t metric)
 {
-	const struct table *table = overlap->table;
+	for (uint32_t i = 0; i < record->outside.n_sockets; i++)
+		if (record->outside.sockets[i].socket == socket)
+			return record->outside.sockets[i].values[metric].quality & UNCORE_ABSENT;
+	return 0;
+}
+
+static int fill_socket(const struct table *table, const struct record *record,
+	const struct table_socket *from, struct record_socket *socket)
+{
 	const uint64_t quantum = LOAD(table->header.quantum);
-	const struct table_socket *from = &overlap->sums->sockets[i];
 	int r = 0;
 
-	socket->socket = i;
-	socket->package = package_of(&table->header, i);
-	socket->window_ns = from->window_ns;
+	socket->package = package_of(&table->header, socket->socket);
+	socket->window_ns = from->open_ns;
 	socket->skew_ns = from->skew_ns;
 	socket->quantum_bytes = quantum > 1 ? quantum * from->n_readings : 0;
 	for (uint32_t m = 0; m < record->n_metrics && r == 0; m++) {
-		struct record_value *value = &socket->values[m];
-
-		r = fill_value(overlap, i, m, value);
-		if (!overlap->region->is_row && derived_is_memory(record, m) &&
-			!(value->quality & UNCORE_ABSENT))
-			overlap_bracket(overlap, socket, m, value);
+		if (!from->n_readings) /* a row that was never open: what nobody counts, moved not
+					*/
+			socket->values[m].quality = absent_of(record, socket->socket, m);
+		r = fill_value(table, m, &from->metrics[m], &socket->values[m]);
 	}
 	return r;
 }
 
-/* A row of a state that was never open moved nothing. */
-static bool has_readings(const struct table_record *sums, bool is_row)
+/* Sums without any reading are not figures; but a row of a state that was never open moved nothing.
+ */
+static bool has_readings(const struct table *table, const struct sums *sums, bool is_row)
 {
-	if (is_row && sums->n_sockets && !sums->was_open && !sums->lost_ns)
+	if (is_row && !sums->lost_ns && LOAD(table->header.added))
 		return true;
 	for (uint32_t i = 0; i < sums->n_sockets; i++)
 		if (sums->sockets[i].n_readings)
@@ -162,36 +103,35 @@ static bool has_readings(const struct table_record *sums, bool is_row)
 	return false;
 }
 
-/* Sums without any reading are not figures. */
-static int fill_sums(const struct table *table, const struct record *record,
-	const struct table_record *sums, struct record_region *region)
+static int fill_sums(const struct table *table, unsigned place, const struct record *record,
+	struct record_region *region)
 {
-	const struct overlap overlap = { table, sums, region };
-	const uint64_t in_windows = sums->window_stretches + sums->stale_stretches;
-	const uint32_t wanted = table_sockets(table);
+	const uint32_t wanted = table_sockets(table), n = LOAD(table->header.n_sockets);
+	_cleanup_free_ struct sums *sums = calloc(1, sizeof *sums);
 	int r = 0;
 
-	region->lost_ns = sums->lost_ns;
-	region->n_stretches = sums->n_stretches;
-	region->n_windows = sums->n_windows;
-	region->windows_ns = sums->windows_ns;
-	region->n_measured = in_windows < sums->n_stretches ? sums->n_stretches - in_windows : 0;
-	if (!has_readings(sums, region->is_row))
+	if (!sums)
+		return -ENOMEM;
+	if (place == TABLE_OUTSIDE || LOAD(table->regions[place].has_sums))
+		sums_read(sums, &table->sums[place]);
+	region->lost_ns = sums->lost_ns +
+			  (region->is_row ? 0 : interval_unread_ns(table, place, clock_now_ns()));
+	if (!has_readings(table, sums, region->is_row))
 		return 0;
-	region->sockets = calloc(sums->n_sockets, sizeof *region->sockets);
+	region->sockets = calloc(PAGE_SOCKETS_MAX, sizeof *region->sockets);
 	if (!region->sockets)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < sums->n_sockets && r == 0; i++) {
-		const struct table_socket *socket = &sums->sockets[i];
-		const uint64_t shared_ns = socket->window_ns > socket->alone_ns
-						   ? socket->window_ns - socket->alone_ns
-						   : 0;
+	for (uint32_t i = 0; i < n && i < PAGE_SOCKETS_MAX && r == 0; i++) {
+		const struct table_socket *from = &sums->sockets[i];
+		struct record_socket *socket = &region->sockets[region->n_sockets];
 
 		if (!(wanted >> i & 1))
 			continue;
-		if (shared_ns > region->shared_ns && !region->is_row)
-			region->shared_ns = shared_ns;
-		r = fill_socket(record, &overlap, i, &region->sockets[region->n_sockets++]);
+		region->n_sockets++;
+		socket->socket = i;
+		if (!region->is_row && from->open_ns - from->alone_ns > region->shared_ns)
+			region->shared_ns = from->open_ns - from->alone_ns;
+		r = fill_socket(table, record, from, socket);
 	}
 	return r;
 }
@@ -213,8 +153,7 @@ static int fill_title(
 	return 0;
 }
 
-static int fill_region(const struct table *table, unsigned index, struct record *record,
-	struct table_record *scratch)
+static int fill_region(const struct table *table, unsigned index, struct record *record)
 {
 	struct record_region *region = &record->regions[index];
 	int row, r;
@@ -232,23 +171,20 @@ static int fill_region(const struct table *table, unsigned index, struct record 
 		r = snapshot_cells(table, index, record, region);
 	if (r == 0 && !region->is_row)
 		r = snapshot_misses(table, index, region);
-	if (r < 0 || !step_copy_record(table, index, scratch))
-		return r;
-	return fill_sums(table, record, scratch, region);
+	return r < 0 ? r : fill_sums(table, index, record, region);
 }
 
 static int fill_regions(const struct table *table, struct record *record)
 {
 	const unsigned n = table_count_regions(table);
-	_cleanup_free_ struct table_record *scratch = calloc(1, sizeof *scratch);
-	int r = 0;
+	int r = fill_sums(table, TABLE_OUTSIDE, record, &record->outside);
 
 	record->regions = calloc(n ? n : 1, sizeof *record->regions);
-	if (!record->regions || !scratch)
+	if (!record->regions)
 		return -ENOMEM;
 	for (unsigned i = 0; i < n && r == 0; i++) {
 		record->n_regions++;
-		r = fill_region(table, i, record, scratch);
+		r = fill_region(table, i, record);
 	}
 	return r;
 }
@@ -329,7 +265,7 @@ static void warn_of_wishes(const struct table *table, struct record *record)
 	if (other)
 		record_warn(record,
 			"A rank wished UNCORE_OVERHEAD=%g, but the first rank decides: %g.",
-			window_overhead(other) / 100., window_overhead(first) / 100.);
+			pace_overhead(other) / 100., pace_overhead(first) / 100.);
 }
 
 int snapshot(const struct table *table, struct record *ret)
@@ -345,8 +281,7 @@ int snapshot(const struct table *table, struct record *ret)
 	warn_of_sockets(table, ret);
 	warn_of_wishes(table, ret);
 	warn_of_names(table, ret);
-	r = fill_regions(table, ret);
-	return r < 0 ? r : overlap_estimate(table, ret);
+	return fill_regions(table, ret);
 }
 
 void snapshot_warn_of_others(const struct team_table *kept, struct record *record)

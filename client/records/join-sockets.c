@@ -31,7 +31,7 @@ static int copy_value(const struct record_value *values, uint32_t metric, struct
 	if (!why) {
 		*ret = values[metric];
 		ret->why = NULL;
-		return copy_text(values[metric].own.absent, &ret->own.absent);
+		return 0;
 	}
 	*ret = (struct record_value){ .quality = UNCORE_ABSENT };
 	return copy_text(why, &ret->why);
@@ -74,32 +74,21 @@ static bool is_like(const struct join_source *source, const struct record_socket
 	return like;
 }
 
-static bool has_reason(const struct record_socket *socket)
-{
-	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
-		if (socket->values[i].own.absent)
-			return true;
-	return false;
-}
-
-/* Of the reasons why there is no estimate, those of the first socket that has any are kept. */
-static int add_value(const struct record_value *part, struct record_value *sum, bool keep_reason)
+static void add_value(const struct record_value *part, struct record_value *sum)
 {
 	sum->count = join_add(sum->count, part->count);
+	sum->share = join_add(sum->share, part->share);
+	sum->alone = join_add(sum->alone, part->alone);
+	sum->has_share &= part->has_share;
 	sum->quality |= part->quality;
-	derived_add_own(&sum->own, &part->own);
-	return keep_reason ? copy_text(part->own.absent, &sum->own.absent) : 0;
 }
 
-static int add_socket(const struct join_source *source, const struct record_socket *from,
+static void add_socket(const struct join_source *source, const struct record_socket *from,
 	struct record_socket *sum)
 {
-	const bool keep_reason = !has_reason(sum);
-	int r = 0;
-
 	sum->window_ns = join_add(sum->window_ns, from->window_ns);
 	sum->sums->n++;
-	for (uint32_t i = 0; r == 0 && i < source->n_metrics; i++) {
+	for (uint32_t i = 0; i < source->n_metrics; i++) {
 		const uint32_t metric = source->metrics[i];
 		struct record_sum part;
 
@@ -109,9 +98,8 @@ static int add_socket(const struct join_source *source, const struct record_sock
 		sum->sums->of[i].bound += part.bound;
 		sum->sums->of[i].rate += part.rate;
 		sum->sums->of[i].rate_bound += part.rate_bound;
-		r = add_value(&from->values[metric], &sum->values[i], keep_reason);
+		add_value(&from->values[metric], &sum->values[i]);
 	}
-	return r;
 }
 
 /* Begins a sum with its first socket. */
@@ -134,8 +122,10 @@ int join_fold_socket(const struct join_source *source, const struct record_socke
 	int r;
 
 	for (uint32_t i = 0; i < total->n_sockets; i++)
-		if (is_like(source, from, &total->sockets[i]))
-			return add_socket(source, from, &total->sockets[i]);
+		if (is_like(source, from, &total->sockets[i])) {
+			add_socket(source, from, &total->sockets[i]);
+			return 0;
+		}
 	r = join_copy_socket(source, from, total);
 	return r < 0 ? r : begin_sum(&total->sockets[total->n_sockets - 1], source->n_metrics);
 }

@@ -68,10 +68,6 @@ static void join_numbers(const struct record_region *region, struct record_regio
 	total->time_ns = join_add(total->time_ns, region->time_ns);
 	total->lost_ns = join_add(total->lost_ns, region->lost_ns);
 	total->shared_ns = join_add(total->shared_ns, region->shared_ns);
-	total->n_stretches = join_add(total->n_stretches, region->n_stretches);
-	total->n_measured = join_add(total->n_measured, region->n_measured);
-	total->n_windows = join_add(total->n_windows, region->n_windows);
-	total->windows_ns = join_add(total->windows_ns, region->windows_ns);
 	for (uint32_t i = 0; i < region->n_sockets; i++) /* -1 is above all */
 		if ((uint64_t)region->sockets[i].n_others > (uint64_t)total->n_others)
 			total->n_others = region->sockets[i].n_others;

@@ -41,27 +41,14 @@ static uint32_t parse_quality(const struct json_reader *reader)
 	return quality;
 }
 
-static void parse_own(const struct json_reader *reader, struct record_own *ret)
+/* Of a region, not of a job. */
+static void parse_share(const struct json_reader *reader, struct record_value *ret)
 {
-	if (!json_reader_has(reader, "alone"))
+	ret->has_share = json_reader_has(reader, "share");
+	if (!ret->has_share)
 		return;
-	*ret = (struct record_own){ .is_known = true, .own = NAN };
-	ret->alone = json_reader_real(reader, "alone");
-	ret->low = json_reader_real(reader, "low");
-	ret->high = json_reader_real(reader, "high");
-	if (isnan(ret->alone))
-		json_reader_fail(reader, "alone", "is not a number of 0 or more");
-	if (isnan(ret->low))
-		json_reader_fail(reader, "low", "is not a number of 0 or more");
-	if (ret->low > ret->high)
-		json_reader_fail(reader, "low", "is above high");
-	if (json_reader_has(reader, "own_absent")) {
-		ret->absent = json_reader_copy_free_text(reader, "own_absent");
-		return;
-	}
-	ret->own = json_reader_real(reader, "own");
-	ret->error = json_reader_real(reader, "own_error");
-	ret->model_error = json_reader_real(reader, "own_model_error");
+	ret->share = json_reader_number(reader, "share", ret->count);
+	ret->alone = json_reader_number(reader, "alone", ret->share);
 }
 
 static void parse_value(const struct json_reader *reader, bool bytes, struct record_value *ret)
@@ -73,7 +60,7 @@ static void parse_value(const struct json_reader *reader, bool bytes, struct rec
 	}
 	ret->count = json_reader_number(reader, bytes ? "bytes" : "value", PARSE_COUNT_MOST);
 	ret->quality = parse_quality(reader);
-	parse_own(reader, &ret->own);
+	parse_share(reader, ret);
 }
 
 static void parse_values(
@@ -102,15 +89,6 @@ char *parse_metric(const struct json_reader *metrics, const char *name, struct r
 
 /* --- sockets --- */
 
-static void parse_sampling(
-	const struct json_reader *socket, const struct record *record, struct record_socket *ret)
-{
-	const struct json_reader sampling = json_reader_object(socket, "sampling");
-
-	for (uint32_t i = 0; i < record->n_metrics && !json_reader_failed(socket); i++)
-		ret->values[i].sampling = json_reader_real(&sampling, record->metrics[i]);
-}
-
 void parse_socket(
 	const struct json_reader *reader, const struct record *record, struct record_socket *ret)
 {
@@ -121,10 +99,10 @@ void parse_socket(
 	parse_values(reader, record, ret);
 }
 
-static void parse_sockets(
-	const struct json_reader *reader, const struct record *record, struct record_region *ret)
+void parse_region_sockets(const struct json_reader *reader, const char *key,
+	const struct record *record, struct record_region *ret)
 {
-	const struct json_reader list = json_reader_list(reader, "sockets", PARSE_SOCKETS_MOST);
+	const struct json_reader list = json_reader_list(reader, key, PARSE_SOCKETS_MOST);
 
 	if (json_reader_failed(&list) || !list.value->n_inside)
 		return;
@@ -135,8 +113,6 @@ static void parse_sockets(
 		parse_socket(&element, record, socket);
 		socket->quantum_bytes =
 			json_reader_number(&element, "quantum_bytes", PARSE_COUNT_MOST);
-		if (json_reader_has(&element, "sampling"))
-			parse_sampling(&element, record, socket);
 		if (ret->n_sockets > 1 && socket->socket <= socket[-1].socket)
 			json_reader_fail(&element, "socket", "is not above the one before");
 	}
@@ -225,17 +201,8 @@ void parse_region(
 	ret->time_ns = json_reader_number(reader, "time_ns", PARSE_COUNT_MOST);
 	ret->lost_ns = json_reader_number(reader, "lost_ns", PARSE_COUNT_MOST);
 	ret->shared_ns = json_reader_number(reader, "shared_ns", PARSE_COUNT_MOST);
-	if (json_reader_has(reader, "stretches")) {
-		ret->n_stretches = json_reader_number(reader, "stretches", PARSE_COUNT_MOST);
-		ret->n_measured = json_reader_number(reader, "measured", ret->n_stretches);
-		if (json_reader_has(reader, "windows")) {
-			ret->n_windows = json_reader_number(reader, "windows", PARSE_COUNT_MOST);
-			ret->windows_ns =
-				json_reader_number(reader, "windows_ns", PARSE_COUNT_MOST);
-		}
-	}
 	parse_member_ns(reader, record, ret);
 	parse_work(reader, ret->work);
 	parse_misses(reader, &ret->misses);
-	parse_sockets(reader, record, ret);
+	parse_region_sockets(reader, "sockets", record, ret);
 }

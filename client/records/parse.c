@@ -174,6 +174,7 @@ static int parse_object(const struct json_value *object, struct record *ret_reco
 	parse_members(&reader, &record);
 	parse_cost(&reader, &record.cost);
 	parse_regions(&reader, &record);
+	parse_region_sockets(&reader, "outside", &record, &record.outside);
 	if (json_reader_failed(&reader)) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
 			failure.why);

@@ -40,6 +40,10 @@ enum { RECORD_FILE_MOST_BYTES = 256 << 20 }; /* more than any file has */
 void parse_region(
 	const struct json_reader *reader, const struct record *record, struct record_region *ret);
 
+/* The figures of each socket, in the list of this name. */
+void parse_region_sockets(const struct json_reader *reader, const char *key,
+	const struct record *record, struct record_region *ret);
+
 /* Where the socket is and its counts, as all documents have them. */
 void parse_socket(
 	const struct json_reader *reader, const struct record *record, struct record_socket *ret);

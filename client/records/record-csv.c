@@ -55,18 +55,14 @@ static void write_value(
 	csv_quality(csv, value->quality);
 }
 
-static void write_own(struct csv *csv, const struct record_own *own)
+static void write_share(struct csv *csv, const struct record_value *value)
 {
-	if (!own->is_known) {
-		csv_empty(csv, 6);
+	if (!value->has_share || value->quality & UNCORE_ABSENT) {
+		csv_empty(csv, 2);
 		return;
 	}
-	csv_rounded(csv, own->alone);
-	csv_rounded(csv, own->low);
-	csv_rounded(csv, own->high);
-	csv_rounded(csv, own->own);
-	csv_rounded(csv, isnan(own->own) ? NAN : own->error + own->model_error);
-	csv_text(csv, own->absent ? own->absent : "");
+	csv_number(csv, value->share);
+	csv_number(csv, value->alone);
 }
 
 /* The last columns: those that are the same in all lines of a record, and the region's title. */
@@ -99,7 +95,7 @@ static void write_metric(struct csv *csv, const struct csv_source *source,
 	csv_known(csv, socket->package >= 0, socket->package);
 	end_line(csv, source);
 	csv_absent(csv, value->quality, value->why);
-	write_own(csv, &value->own);
+	write_share(csv, value);
 	write_origin(csv, record, region);
 	csv_end(csv);
 }
@@ -115,7 +111,7 @@ static void write_work(struct csv *csv, const struct csv_source *source,
 	csv_text(csv, work->unit);
 	csv_empty(csv, 2);
 	end_line(csv, source);
-	csv_empty(csv, 7);
+	csv_empty(csv, 3);
 	write_origin(csv, source->record, region);
 	csv_end(csv);
 }
@@ -134,8 +130,8 @@ void record_csv_titles(FILE *out)
 {
 	fputs("host,job,team,run,region,ranks,passages,failed,time_ns,socket,window_ns,metric,"
 	      "value,"
-	      "error,unit,quality,package,step,begun_ns,ended_ns,sum,absent,alone,low,high,own,"
-	      "own_error,own_absent,time,command,platform,generation,title,label\n",
+	      "error,unit,quality,package,step,begun_ns,ended_ns,sum,absent,share,alone,"
+	      "time,command,platform,generation,title,label\n",
 		out);
 }
 

@@ -1,56 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counts of one member for one region, in the member's own cell. A lock of the process orders
- * the member's threads; other processes read the cell without a lock.
+ * The passages of one member through one region, in the member's own cell. A lock of the process
+ * orders the member's threads; other processes read the cell without a lock.
+ *
+ * At each moment a thread is in one region, the innermost: it *runs* there. A thread that begins a
+ * region inside another one stays inside the outer one, and runs in the inner one.
  */
 #pragma once
 
-#include "client/region/state.h"
 #include "client/region/table.h"
 
-/* A thread enters or leaves the region, or ends inside it. */
-void cell_begin(struct table_cell *cell, uint64_t now_ns);
-void cell_begin_anew(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns);
-void cell_end(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns);
-void cell_abandon(struct table_cell *cell, uint64_t begun_ns);
-void cell_abandon_all(struct table_cell *cell);
-
-/* The member with these cells changes its state. True: the team's class has changed; see state.h.
- */
-bool cell_turn(struct table_cell cells[], struct state_turn *turn);
-
-/* Counts the members of a state anew, because some may have died. */
-void cell_recount(struct table *table, struct state *state);
-
-/* Closes the passages of a member that died, and returns how many were open. */
-uint32_t cell_bury(struct table_cell *cell);
-
-void cell_fail(struct table_cell *cell);   /* a passage that begins or ends has no figures */
-void cell_excess(struct table_cell *cell); /* a passage was too deep to be followed */
-void cell_work(struct table_cell *cell, unsigned unit, double amount);
-
-/* The number of passages that have ended. */
-static inline uint64_t cell_count_ended(const struct table_cell *cell)
+/* A sequence lock of one writer: odd during a write. */
+static inline void cell_lock(struct table_cell *cell)
 {
-	return __atomic_load_n(&cell->n_ended, __ATOMIC_RELAXED);
+	__atomic_store_n(&cell->lock, cell->lock + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
+
+static inline void cell_unlock(struct table_cell *cell)
+{
+	__atomic_store_n(&cell->lock, cell->lock + 1, __ATOMIC_RELEASE);
+}
+
+/* A thread comes in at @now_ns. It runs here from @runs_ns on, which is earlier if it took a
+ * reading. */
+void cell_begin(struct table_cell *cell, uint64_t now_ns, uint64_t runs_ns);
+
+/* A thread leaves at @now_ns. It ran here until @ran_ns, which is later if it took a reading. */
+void cell_end(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns, uint64_t ran_ns);
+
+/* A thread ends inside, or all of them do: when they left is not known. */
+void cell_abandon(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns);
+uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns);
+
+/* A thread inside begins another region, or is back from it. */
+void cell_pause(struct table_cell *cell, uint64_t now_ns);
+void cell_resume(struct table_cell *cell, uint64_t now_ns);
+
+/* Closes the passages of a member that died, after which it ran until @seen says. Returns how many
+ * were open. */
+uint32_t cell_bury(struct table_cell *cell, const struct table_seen *seen);
+
+/* A passage was too deep to be followed. */
+void cell_excess(struct table_cell *cell);
 
 /* Makes a consistent copy. If the member died during a write, copies what is there. */
 void cell_copy(struct table_cell *ret, const struct table_cell *cell);
 
-/*
- * Nested regions. At each moment a thread is in one region, the innermost. The own time of a region
- * is the time that the member's threads spent in it less the time in regions that they began inside
- * it. Regions without a column in the estimate have no nest.
- */
-
-/* A thread inside @region begins or ends another region. */
-void nest_begin(struct table *table, unsigned slot, unsigned region, uint64_t now_ns);
-void nest_end(
-	struct table *table, unsigned slot, unsigned region, uint64_t begun_ns, uint64_t now_ns);
-
-/* The slot has a new owner, so no thread is inside any more. */
-void nest_bury(struct table *table, unsigned slot);
-
-/* The own time of the region until @now_ns, over the threads of this member. */
-uint64_t nest_own_ns(const struct table *table, unsigned slot, unsigned region, uint64_t now_ns);
+/* How long threads ran in the region until @now_ns; a difference of two such values counts. */
+static inline uint64_t cell_own_ns(const struct table_cell *cell, uint64_t now_ns)
+{
+	return cell->own_ns + cell->running * now_ns;
+}

@@ -9,7 +9,6 @@
 
 #include "client/launcher/launch.h"
 #include "client/libuncore/internal.h"
-#include "client/region/alone.h"
 #include "client/region/cell.h"
 #include "client/region/own-table.h"
 #include "common/clock.h"
@@ -53,17 +52,18 @@ static void close_cells(struct table *table, unsigned slot)
 	const unsigned n = table_count_regions(table);
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint32_t n_open = cell_bury(&table->cells[slot][i]);
+		const uint32_t n_open =
+			table_has_cell(table, slot, i)
+				? cell_bury(&table->cells[slot][i], &table->seen[slot][i])
+				: 0;
 
 		if (n_open)
-			__atomic_fetch_add(&table->regions[i].n_died, n_open, __ATOMIC_RELAXED);
+			table->works[slot][i].n_died += n_open;
 	}
-	nest_bury(table, slot);
-	alone_bury(table, slot);
+	cell_bury(&table->cells[slot][TABLE_OUTSIDE], &table->seen[slot][TABLE_OUTSIDE]);
 }
 
-/* Takes @slot over with its counts and its spare record. The spare record is dropped if the former
- * member died when it might already have become a region's record. */
+/* Takes @slot over with its counts. */
 static void take_over(struct member *member, unsigned slot, uint64_t before)
 {
 	struct table_slot *own = &member->table->slots[slot];
@@ -74,11 +74,7 @@ static void take_over(struct member *member, unsigned slot, uint64_t before)
 		cpus_list(&set, sizeof set, cpus);
 	member->slot = slot;
 	member->state = state_after(before, member->phase);
-	if (__atomic_load_n(&own->is_changing, __ATOMIC_RELAXED))
-		__atomic_store_n(&own->spare, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&own->is_changing, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&own->pid, (int32_t)getpid(), __ATOMIC_RELAXED);
-	__atomic_store_n(&own->n_threads, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&own->rank, launch_rank(), __ATOMIC_RELAXED);
 	TABLE_WRITE_TEXT(own->cpus, cpus);
 	if ((before & 0xff) != TABLE_FREE)
@@ -94,7 +90,8 @@ static bool has_row(const struct member *member, unsigned slot)
 	const struct table *table = member->table;
 
 	return member_has_room(member, table->cells[slot], sizeof table->cells[slot]) &&
-	       member_has_room(member, table->nests[slot], sizeof table->nests[slot]);
+	       member_has_room(member, table->seen[slot], sizeof table->seen[slot]) &&
+	       member_has_room(member, table->works[slot], sizeof table->works[slot]);
 }
 
 /* 1: the slot is ours; 0: it is not in @phase, or another process has it. */
@@ -166,15 +163,9 @@ static int join(struct member *ret, struct table *table, int fd, enum table_phas
 	int r;
 
 	*ret = (struct member){ .table = table, .fd = fd, .phase = phase };
-	pthread_mutex_init(&ret->lock, NULL);
-	ret->draft = calloc(1, sizeof *ret->draft);
-	if (!ret->draft)
-		return error_say(-ENOMEM, "No memory for the regions of this process.");
 	r = note_descriptor(ret);
 	if (r == 0)
 		r = find_slot(ret);
-	if (r < 0)
-		member_done(ret);
 	return r < 0 ? r : 0;
 }
 
@@ -356,10 +347,4 @@ void member_let_go(const struct member *member)
 {
 	if (member->fd != MEMBER_ALONE && has_descriptor(member))
 		lock_slot(member->fd, member->slot, F_UNLCK);
-}
-
-void member_done(struct member *member)
-{
-	free(member->draft);
-	member->draft = NULL;
 }

@@ -12,12 +12,13 @@
  */
 #pragma once
 
-#include <pthread.h>
 #include <sys/types.h>
 
 #include "client/region/table.h"
 
 enum { MEMBER_ALONE = -1 }; /* instead of a descriptor: the table is private to this process */
+
+struct interval_room;
 
 struct member {
 	struct table *table; /* borrowed */
@@ -30,8 +31,7 @@ struct member {
 	enum table_phase phase; /* TABLE_JOINED or TABLE_OBSERVES */
 	uint64_t state;         /* the slot's state while this member has it */
 
-	pthread_mutex_t lock;       /* protects the slot's spare record and the draft */
-	struct table_record *draft; /* owned; the next contents of the spare record */
+	struct interval_room *room; /* owned, by interval.c; NULL: not used yet */
 };
 
 /* Has the table never had another member? A forked child may become one. */
@@ -94,6 +94,3 @@ void member_leave(struct member *member);
 
 /* Releases the lock of the slot, after member_leave(): the process has left the team for good. */
 void member_let_go(const struct member *member);
-
-/* Frees what @member owns. */
-void member_done(struct member *member);

@@ -76,8 +76,7 @@ struct timer {
 static struct timer timer_new(const struct regions *regions, const struct region *region)
 {
 	const struct table *table = regions->team.table;
-	const uint64_t n =
-		cell_count_ended(&table->cells[regions->team.member.slot][region->index]);
+	const uint64_t n = table->cells[regions->team.member.slot][region->index].n_left;
 
 	return (struct timer){ .is_on = thread.state == THREAD_COUNTS && n % 64 <= 1 };
 }

@@ -35,10 +35,9 @@ static bool reserve_first(int fd)
 {
 	const struct table *none = NULL;
 
-	return own_table_reserve(fd, 0, offsetof(struct table, cells) + sizeof none->cells[0]) &&
-	       own_table_reserve(fd, offsetof(struct table, nests), sizeof none->nests[0]) &&
-	       own_table_reserve(fd, offsetof(struct table, observed),
-		       offsetof(struct table, estimate) - offsetof(struct table, observed));
+	return own_table_reserve(fd, 0, offsetof(struct table, cells)) &&
+	       own_table_reserve(
+		       fd, offsetof(struct table, sums[TABLE_OUTSIDE]), sizeof none->sums[0]);
 }
 
 /* Are reserved pages of a file there all that writing to it needs? Not on btrfs, for example. */

@@ -7,8 +7,7 @@
  *
  * Writing to a page for which the disk has no room would end the program (SIGBUS), and so would
  * reading it in /dev/shm. So room is reserved before any use: at first for what each process needs,
- * then for each member (member.c) and each record (step.c). The sums of the estimate get none: they
- * are not used without a team (observe.c).
+ * then for each member (member.c) and each region (regions.c).
  */
 #pragma once
 

@@ -2,129 +2,149 @@
 #include "client/region/passage.h"
 
 #include <errno.h>
+#include <fenv.h>
 
-#include "client/region/alone.h"
 #include "client/region/cell.h"
 #include "client/region/cost.h"
-#include "client/region/observe.h"
-#include "client/region/stretch.h"
-#include "client/region/window.h"
+#include "client/region/edge.h"
+#include "client/region/interval.h"
+#include "client/region/pace.h"
 #include "common/clock.h"
 
-/* A reading of the team is taken this long after the last one. It bounds what is lost if processes
- * are killed. */
-static const uint64_t READ_AFTER_NS = 1000000000;
-
-/* After a passage this long, the microsecond for a check whether the region's holder is alive
- * hardly matters. */
-static const uint64_t LONG_NS = 2000000;
-
-static struct table_cell *own_cell(const struct regions *regions, const struct region *region)
+static struct table_cell *own_cell(const struct regions *regions, unsigned place)
 {
-	return &regions->team.table->cells[regions->team.member.slot][region->index];
+	return &regions->team.table->cells[regions->team.member.slot][place];
 }
 
-/* Counts a thread of this process in or out, by one of the functions of cell.h. */
-#define WITH_CELL_IF(condition, regions, region, function, ...)                                    \
-	do {                                                                                       \
-		pthread_mutex_lock(&(region)->lock);                                               \
-		if (condition)                                                                     \
-			function(own_cell(regions, region), ##__VA_ARGS__);                        \
-		pthread_mutex_unlock(&(region)->lock);                                             \
-	} while (0)
+static struct table_work *own_work(const struct regions *regions, const struct region *region)
+{
+	return &regions->team.table->works[regions->team.member.slot][region->index];
+}
 
-#define WITH_CELL(regions, region, ...) WITH_CELL_IF(true, regions, region, __VA_ARGS__)
+/* --- readings --- */
 
-/* The same, unless the passage was given up, by a process that exits beside its thread. */
-#define WITH_CELL_OF(regions, passage, ...)                                                        \
-	WITH_CELL_IF((passage)->region->n_given_up == (passage)->n_given_up, regions,              \
-		(passage)->region, __VA_ARGS__)
-
-/* --- at any passage --- */
-
-/* Adds what moved until a reading to all open regions but @except. */
-static void advance_others(struct regions *regions, unsigned except, const struct reading *reading)
+static int read_and_add(struct regions *regions)
 {
 	const struct table_header *header = &regions->team.table->header;
+	_cleanup_(readout_done) struct readout readout = { .n_sockets = 0 };
+	int r = member_is_one(&regions->team.member) ? meter_read(&regions->meter, &readout)
+						     : member_say_none();
 
-	stretch_advance_others(&regions->team.member, except, reading);
-	if (regions->trace && reading->is_taken && !reading->error)
-		trace_counts(regions->trace, &reading->readout, header->names, header->units,
-			header->n_metrics);
+	if (r < 0)
+		return r;
+	interval_add(&regions->team.member, &readout);
+	if (regions->trace)
+		trace_counts(
+			regions->trace, &readout, header->names, header->units, header->n_metrics);
+	return 0;
 }
 
-/* Takes a reading that no stretch needs. It updates the table, and gives the estimate another
- * interval. */
-static int read_between(struct regions *regions)
+/* Adds a reading to the table. Errors of meter_read(); -EBADF: the program closed the descriptor.
+ * What it does with floating-point numbers is not to be seen in the program's flags, nor may it
+ * trap. */
+static int take_reading(struct regions *regions)
 {
-	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter,
-		.edge = ALONE_NOBODY };
-	int r = reading_take(&reading);
+	fenv_t floating;
+	const bool holds = feholdexcept(&floating) == 0;
+	const int r = read_and_add(regions);
 
-	advance_others(regions, STRETCH_ALL, &reading);
+	if (holds)
+		fesetenv(&floating);
 	return r;
 }
 
-void passage_end_windows(struct regions *regions)
+void passage_read_rest(struct regions *regions)
 {
-	if (window_is_any(regions->team.table) && read_between(regions) < 0)
-		stretch_lose_windows(&regions->team.member);
+	if (interval_is_unread(regions->team.table))
+		take_reading(regions);
+	interval_finish(&regions->team.member);
 }
 
-/* Looks for dead members and takes a reading, each if due. True: it took a reading. */
-static bool look_around(struct regions *regions, uint64_t now_ns)
+/* Those that died are in no state any more. */
+static void look_around(struct regions *regions, uint64_t now_ns)
 {
-	struct member *member = &regions->team.member;
-	uint64_t *last = &regions->team.table->header.last_reading_ns;
-	uint64_t before_ns = __atomic_load_n(last, __ATOMIC_RELAXED);
-	bool is_due;
+	struct table *table = regions->team.table;
 
-	if (member_is_alone(member))
-		return false;
-	if (member_should_look(member, now_ns)) {
-		member_look_for_dead(member);
-		stretch_settle_dead(member, NULL);
-	}
-	is_due = now_ns > before_ns && now_ns - before_ns >= READ_AFTER_NS &&
-		 __atomic_compare_exchange_n(
-			 last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	if (!is_due && !observe_is_due(member, now_ns))
-		return false;
-	read_between(regions);
-	return true;
+	if (!member_should_look(&regions->team.member, now_ns))
+		return;
+	member_look_for_dead(&regions->team.member);
+	for (unsigned i = 0; i < TABLE_STATES; i++)
+		state_recount(table, state_at(table, i));
 }
 
-/* Adds the cost of this call of begin or end, which began at @called_ns. */
-static void note_cost(struct regions *regions, const struct passage *passage, bool took_reading,
-	uint64_t called_ns)
+/* --- edges --- */
+
+/* A call of begin or end. */
+struct edge {
+	uint64_t called_ns;
+	uint64_t at_ns; /* a thread that comes or goes does so then, for the sums */
+	bool is_read, is_timed;
+	int error; /* of the reading */
+};
+
+static struct edge edge_read(struct regions *regions, uint64_t called_ns, bool is_wanted)
+{
+	struct edge edge = { .called_ns = called_ns, .at_ns = called_ns };
+
+	look_around(regions, called_ns);
+	if (!is_wanted)
+		return edge;
+	edge.is_read = true;
+	edge.error = take_reading(regions);
+	if (edge.error == 0)
+		edge.at_ns = interval_edge_ns(regions->team.table, called_ns);
+	return edge;
+}
+
+/* Adds the cost of the call. */
+static void note_cost(struct regions *regions, const struct edge *edge)
 {
 	uint64_t time_ns;
 
-	if (!took_reading && !passage->is_timed)
+	if (!edge->is_read && !edge->is_timed)
 		return;
-	time_ns = clock_now_ns() - called_ns;
-	cost_add(regions->team.table, regions->team.member.slot, took_reading, time_ns);
-	if (took_reading)
-		window_add_cost(regions->team.table, time_ns);
+	time_ns = clock_now_ns() - edge->called_ns;
+	cost_add(regions->team.table, regions->team.member.slot, edge->is_read, time_ns);
+	if (edge->is_read)
+		pace_add_cost(regions->team.table, time_ns);
 }
 
-/* --- begin and end --- */
-
-/*
- * A thread of this process goes into @region, or out of it; NULL: none. During a reading the thread
- * that calls is in no region: it goes out before the reading, and in after it.
- */
-static void go_in(struct regions *regions, const struct region *region)
+static bool is_long(struct regions *regions, const struct region *region, uint64_t now_ns)
 {
-	if (region)
-		alone_enter(regions->team.table, regions->team.member.slot, region->index);
+	return pace_is_long(regions->team.table,
+		__atomic_load_n(&region->usual_ns, __ATOMIC_RELAXED),
+		__atomic_load_n(&region->last_ns, __ATOMIC_RELAXED), now_ns);
 }
 
-static void go_out(struct regions *regions, const struct region *region)
+/* Then each edge says why. */
+static bool is_never_read(const struct table *table)
 {
-	if (region)
-		alone_leave(regions->team.table, regions->team.member.slot, region->index);
+	return !__atomic_load_n(&table->header.added, __ATOMIC_RELAXED);
 }
+
+static bool begin_is_read(struct regions *regions, const struct region *region, uint64_t now_ns)
+{
+	struct table *table = regions->team.table;
+
+	return pace_is_unlimited(table) || is_never_read(table) ||
+	       (is_long(regions, region, now_ns) &&
+		       edge_is_first(table, regions->team.member.slot, region->index)) ||
+	       pace_is_due(table, now_ns);
+}
+
+/* @is_last: of the threads of this process. */
+static bool end_is_read(
+	struct regions *regions, const struct region *region, bool is_last, uint64_t now_ns)
+{
+	struct table *table = regions->team.table;
+
+	return pace_is_unlimited(table) || is_never_read(table) ||
+	       (is_last && is_long(regions, region, now_ns) &&
+		       edge_is_last(table, regions->team.member.slot, region->index)) ||
+	       pace_is_due(table, now_ns);
+}
+
+/* --- begin --- */
 
 static void keep_failure(struct region *region, int error)
 {
@@ -133,104 +153,58 @@ static void keep_failure(struct region *region, int error)
 	pthread_mutex_unlock(&region->lock);
 }
 
-/* A reading may take long, and is not part of the passage. */
-static int enter(struct regions *regions, struct passage *passage, struct reading *reading)
+static void pause_outer(struct regions *regions, struct region *outer, uint64_t now_ns)
 {
-	struct member *member = &regions->team.member;
-	struct region *region = passage->region;
-	int r = stretch_check_member(member, region->index);
-
-	if (r == 0)
-		r = stretch_enter(member, region->index, passage->entered_ns, reading);
-	advance_others(regions, region->index, reading);
-	if (reading->is_taken) {
-		passage->begun_ns = clock_now_ns();
-		WITH_CELL_OF(
-			regions, passage, cell_begin_anew, passage->entered_ns, passage->begun_ns);
-	}
-	if (r < 0)
-		keep_failure(region, r);
-	return r;
-}
-
-/* A thread inside @outer begins a region inside it. */
-static void begin_inside(struct regions *regions, struct region *outer, uint64_t now_ns)
-{
-	const struct team *team = &regions->team;
-
 	pthread_mutex_lock(&outer->lock);
-	nest_begin(team->table, team->member.slot, outer->index, now_ns);
+	cell_pause(own_cell(regions, outer->index), now_ns);
 	pthread_mutex_unlock(&outer->lock);
 }
 
-static void end_inside(struct regions *regions, const struct passage *passage, uint64_t now_ns)
+static void resume_outer(struct regions *regions, struct region *outer, uint64_t now_ns)
 {
-	const struct team *team = &regions->team;
-
-	pthread_mutex_lock(&passage->outer->lock);
-	nest_end(
-		team->table, team->member.slot, passage->outer->index, passage->entered_ns, now_ns);
-	pthread_mutex_unlock(&passage->outer->lock);
+	pthread_mutex_lock(&outer->lock);
+	cell_resume(own_cell(regions, outer->index), now_ns);
+	pthread_mutex_unlock(&outer->lock);
 }
 
-static void begin(struct regions *regions, struct region *region, struct region *outer,
-	uint64_t now_ns, struct passage *ret)
+static uint64_t count_anew(const struct regions *regions)
 {
-	*ret = (struct passage){
-		.region = region, .outer = outer, .entered_ns = now_ns, .begun_ns = now_ns
-	};
-	if (outer)
-		begin_inside(regions, outer, now_ns);
+	return __atomic_load_n(&regions->team.table->header.n_anew, __ATOMIC_RELAXED);
+}
+
+/* The time of a reading is not part of the passage. */
+static void come_in(struct regions *regions, struct edge *edge, struct passage *passage)
+{
+	struct region *region = passage->region;
+	struct table_cell *cell = own_cell(regions, region->index);
+
+	passage->begun_ns = edge->is_read ? clock_now_ns() : edge->called_ns;
+	passage->error = edge->error;
+	passage->n_anew = count_anew(regions);
 	pthread_mutex_lock(&region->lock);
-	cell_begin(own_cell(regions, region), now_ns);
-	ret->n_given_up = region->n_given_up;
+	edge->is_timed = passage->is_timed = cost_is_timed(cell->n_left);
+	passage->n_given_up = region->n_given_up;
+	cell_begin(cell, passage->begun_ns, edge->at_ns);
 	pthread_mutex_unlock(&region->lock);
-	ret->is_timed = cost_is_timed(cell_count_ended(own_cell(regions, region)));
-}
-
-static bool is_held(const struct regions *regions, const struct region *region)
-{
-	return stretch_is_held(regions->team.table, region->index);
-}
-
-/* Enters with a reading of its own. True: it was taken. */
-static bool enter_and_read(struct regions *regions, struct passage *passage)
-{
-	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter,
-		.edge = passage->region->index };
-
-	passage->error = enter(regions, passage, &reading);
-	return reading.is_taken;
+	if (edge->error)
+		keep_failure(region, edge->error);
 }
 
 int passage_begin(
 	struct regions *regions, struct region *region, struct region *outer, struct passage *ret)
 {
 	const uint64_t now_ns = clock_now_ns();
-	bool took_reading;
+	struct edge edge = edge_read(regions, now_ns, begin_is_read(regions, region, now_ns));
 
-	go_out(regions, outer);
-	begin(regions, region, outer, now_ns, ret);
-	took_reading = !is_held(regions, region) && enter_and_read(regions, ret);
-	took_reading |= look_around(regions, now_ns);
-	go_in(regions, region);
-	note_cost(regions, ret, took_reading, now_ns);
+	*ret = (struct passage){ .region = region, .outer = outer };
+	if (outer)
+		pause_outer(regions, outer, edge.at_ns);
+	come_in(regions, &edge, ret);
+	note_cost(regions, &edge);
 	return ret->error;
 }
 
-/* At @now_ns, @time_ns after the begin of the passage. */
-static int leave(struct regions *regions, const struct region *region, uint64_t now_ns,
-	uint64_t time_ns, struct reading *reading)
-{
-	int r;
-
-	if (time_ns >= LONG_NS)
-		stretch_check_holder(&regions->team.member, region->index);
-	r = stretch_leave(&regions->team.member, region->index, now_ns, reading);
-
-	advance_others(regions, region->index, reading);
-	return r;
-}
+/* --- end --- */
 
 /* Repeats the sentence of the failed begin. */
 static int repeat_failure(struct region *region, int error)
@@ -243,151 +217,182 @@ static int repeat_failure(struct region *region, int error)
 	return failure.error == error ? failure_say(&failure) : error;
 }
 
-/* The counts of a passage that ends. 0; the error of its begin, or of its end. */
-static int end(struct regions *regions, const struct passage *passage, uint64_t now_ns,
-	struct reading *reading)
+/* Is the thread the last one of this process that stays in the region? */
+static bool begin_leaving(struct regions *regions, struct region *region)
+{
+	bool is_last;
+
+	pthread_mutex_lock(&region->lock);
+	region->n_leaving++;
+	is_last = own_cell(regions, region->index)->inside <= region->n_leaving;
+	pthread_mutex_unlock(&region->lock);
+	return is_last;
+}
+
+static void learn(struct region *region, uint64_t time_ns)
+{
+	__atomic_store_n(
+		&region->usual_ns, pace_learn(region->usual_ns, time_ns), __ATOMIC_RELAXED);
+	__atomic_store_n(&region->last_ns, time_ns, __ATOMIC_RELAXED);
+}
+
+/* Not if the passage was given up, by a process that exits beside its thread. */
+static void go_out(
+	struct regions *regions, const struct passage *passage, const struct edge *edge, int error)
 {
 	struct region *region = passage->region;
-	int r;
 
-	go_out(regions, region);
-	WITH_CELL_OF(regions, passage, cell_end, passage->begun_ns, now_ns);
-	if (passage->outer)
-		end_inside(regions, passage, now_ns);
-	r = leave(regions, region, now_ns, now_ns - passage->begun_ns, reading);
+	pthread_mutex_lock(&region->lock);
+	region->n_leaving--;
+	if (passage->n_given_up == region->n_given_up)
+		cell_end(own_cell(regions, region->index), passage->begun_ns, edge->called_ns,
+			edge->at_ns);
+	learn(region, edge->called_ns - passage->begun_ns);
+	if (error)
+		own_work(regions, region)->n_failed++;
+	pthread_mutex_unlock(&region->lock);
+}
+
+/* 0; the error of the begin, or of this end; -ESTALE: uncored began to count anew meanwhile. */
+static int error_of(
+	const struct regions *regions, const struct passage *passage, const struct edge *edge)
+{
 	if (passage->error)
-		r = repeat_failure(region, passage->error);
-	if (r < 0)
-		WITH_CELL(regions, region, cell_fail);
-	return r;
+		return repeat_failure(passage->region, passage->error);
+	return edge->error                              ? edge->error
+	       : passage->n_anew != count_anew(regions) ? delta_stale()
+							: 0;
 }
 
 int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
 {
-	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter,
-		.edge = (passage->outer ? passage->outer : passage->region)->index };
-	const int r = end(regions, passage, now_ns, &reading);
-	bool took_reading = reading.is_taken;
+	const bool is_last = begin_leaving(regions, passage->region);
+	struct edge edge =
+		edge_read(regions, now_ns, end_is_read(regions, passage->region, is_last, now_ns));
+	int r = error_of(regions, passage, &edge);
 
-	took_reading |= look_around(regions, now_ns);
-	go_in(regions, passage->outer);
-	note_cost(regions, passage, took_reading, now_ns);
+	edge.is_timed = passage->is_timed;
+	go_out(regions, passage, &edge, r);
+	if (passage->outer)
+		resume_outer(regions, passage->outer, edge.at_ns);
+	note_cost(regions, &edge);
 	return r;
 }
 
-/* The reading that closes the one region opens the other. */
+/* One reading ends the one passage and begins the other. */
 int passage_next(struct regions *regions, struct passage *passage, struct region *next)
 {
 	const uint64_t now_ns = clock_now_ns();
 	const struct passage ended = *passage;
-	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter,
-		.edge = next->index };
-	int r = end(regions, &ended, now_ns, &reading);
+	const bool is_last = begin_leaving(regions, ended.region);
+	struct edge edge = edge_read(regions, now_ns,
+		end_is_read(regions, ended.region, is_last, now_ns) ||
+			begin_is_read(regions, next, now_ns));
+	int r = error_of(regions, &ended, &edge);
 
-	if (reading.error) {
-		reading_done(&reading);
-		reading = (struct reading){ .meter = &regions->meter, .edge = next->index };
-	}
-	begin(regions, next, ended.outer, now_ns, passage);
-	if (!is_held(regions, next))
-		passage->error = enter(regions, passage, &reading);
-	go_in(regions, next);
-	note_cost(regions, passage, reading.is_taken, now_ns);
+	go_out(regions, &ended, &edge, r);
+	*passage = (struct passage){ .region = next, .outer = ended.outer };
+	come_in(regions, &edge, passage);
+	note_cost(regions, &edge);
 	return r < 0 ? r : passage->error;
 }
 
-static int read_class(struct regions *regions, struct reading *reading)
-{
-	int r = member_is_one(&regions->team.member) ? reading_take(reading) : member_say_none();
+/* --- states --- */
 
-	advance_others(regions, STRETCH_ALL, reading);
-	return r;
+/* The first and the last change of a process are always read: nothing else says what it moved. */
+static bool turn_is_read(struct table *table, const struct state_turn *turn)
+{
+	return turn->before == UNCORE_STATE_LEFT || turn->now == UNCORE_STATE_LEFT ||
+	       pace_is_unlimited(table) || pace_is_long(table, 0, 1, turn->now_ns) ||
+	       pace_is_due(table, turn->now_ns);
 }
 
 int passage_turn(struct regions *regions, struct state_turn *turn)
 {
-	_cleanup_(reading_done) struct reading reading = {
-		.meter = &regions->meter, .edge = ALONE_NOBODY, .turn = turn
-	};
 	struct table *table = regions->team.table;
 	const unsigned slot = regions->team.member.slot;
-	struct table_cell *cell = &table->cells[slot][turn->first];
-	struct passage passage = { .is_timed = cost_is_timed(cell_count_ended(cell)) };
+	struct edge edge;
 
 	turn->now_ns = clock_now_ns();
-	if (cell_turn(table->cells[slot], turn)) {
-		if (window_reads_class(table, turn))
-			passage.error = read_class(regions, &reading);
-		if (passage.error)
-			cell_fail(cell);
-		if (!reading.is_taken || passage.error)
-			state_note_unread(turn->state);
-		if (reading.is_taken && turn->now == UNCORE_STATE_ON)
-			cell_begin_anew(cell, turn->now_ns, clock_now_ns());
-	}
-	note_cost(regions, &passage, reading.is_taken | look_around(regions, turn->now_ns),
-		turn->now_ns);
-	return passage.error;
+	edge = edge_read(
+		regions, turn->now_ns, state_turns_class(turn) && turn_is_read(table, turn));
+	edge.is_timed = cost_is_timed(own_cell(regions, turn->first)->n_left);
+	turn->now_ns = edge.at_ns;
+	state_turn(table->cells[slot], turn);
+	if (edge.error)
+		table->works[slot][turn->first].n_failed++;
+	note_cost(regions, &edge);
+	return edge.error;
 }
+
+/* --- what has no end --- */
 
 /* The passage's thread has ended, so the passage's end is not known. */
 void passage_abandon(struct regions *regions, const struct passage *passage)
 {
 	struct region *region = passage->region;
+	const uint64_t now_ns = clock_now_ns();
 
-	go_out(regions, region);
-	go_in(regions, passage->outer);
-	WITH_CELL_OF(regions, passage, cell_abandon, passage->begun_ns);
+	pthread_mutex_lock(&region->lock);
+	if (passage->n_given_up == region->n_given_up) {
+		cell_abandon(own_cell(regions, region->index), passage->begun_ns, now_ns);
+		own_work(regions, region)->n_abandoned++;
+	}
+	pthread_mutex_unlock(&region->lock);
 	if (passage->outer)
-		end_inside(regions, passage, clock_now_ns());
-	stretch_abandon(&regions->team.member, region->index);
+		resume_outer(regions, passage->outer, now_ns);
 	regions_remember(regions,
-		error_say(-ECANCELED,
-			"A thread ended inside region %s: that passage, and those it overlapped "
-			"last, have no figures.",
+		error_say(-ECANCELED, "A thread ended inside region %s: that passage has no time.",
 			region->name));
 }
 
 bool passage_give_up(struct regions *regions, struct region *region)
 {
-	struct table_cell *cell = own_cell(regions, region);
-	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter,
-		.edge = region->index };
-	bool was_inside;
+	uint32_t n;
 
 	pthread_mutex_lock(&region->lock);
-	was_inside = cell->inside > 0;
-	if (was_inside) {
-		cell_abandon_all(cell);
-		region->n_given_up++;
-	}
+	n = cell_abandon_all(own_cell(regions, region->index), clock_now_ns());
+	own_work(regions, region)->n_abandoned += n;
+	region->n_given_up += n > 0;
 	pthread_mutex_unlock(&region->lock);
-	/* A thread that has just gone out may not have taken its reading yet. */
-	if (was_inside || stretch_is_held_by(&regions->team.member, region->index))
-		leave(regions, region, clock_now_ns(), LONG_NS, &reading);
-	return was_inside;
+	return n > 0;
 }
+
+/* --- counts --- */
 
 void passage_count_thread(struct regions *regions, int change)
 {
-	struct team *team = &regions->team;
+	struct table_cell *cell = own_cell(regions, TABLE_OUTSIDE);
+	const uint64_t now_ns = clock_now_ns();
 
-	__atomic_fetch_add(&team->table->slots[team->member.slot].n_threads, (uint32_t)change,
-		__ATOMIC_RELAXED);
+	pthread_mutex_lock(&regions->lock);
+	if (change > 0)
+		cell_begin(cell, now_ns, now_ns);
+	else
+		cell_abandon(cell, 0, now_ns);
+	pthread_mutex_unlock(&regions->lock);
 }
 
 void passage_count_excess(struct regions *regions, struct region *region)
 {
-	WITH_CELL(regions, region, cell_excess);
+	pthread_mutex_lock(&region->lock);
+	cell_excess(own_cell(regions, region->index));
+	own_work(regions, region)->n_failed++;
+	pthread_mutex_unlock(&region->lock);
 }
 
 int passage_work(struct regions *regions, struct region *region, double amount, const char *unit)
 {
 	int index = table_find_or_add_unit(regions->team.table, region->index, unit);
+	double *work, sum;
 
 	if (index < 0)
 		return error_say(index, "Region %s has %d units of work already, the most.",
 			region->name, TABLE_UNITS);
-	WITH_CELL(regions, region, cell_work, (unsigned)index, amount);
+	pthread_mutex_lock(&region->lock);
+	work = &own_work(regions, region)->work[index];
+	sum = *work + amount;
+	__atomic_store(work, &sum, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&region->lock);
 	return 0;
 }

@@ -9,8 +9,8 @@
 
 struct passage {
 	struct region *region, *outer; /* the thread was in .outer before; NULL: none */
-	uint64_t entered_ns;
-	uint64_t begun_ns;   /* when the thread was inside and the region open */
+	uint64_t begun_ns;             /* the thread was inside */
+	uint64_t n_anew;     /* the table's at the begin; less than now if uncored counted anew */
 	int error;           /* result of passage_begin() */
 	bool is_timed;       /* see cost.h */
 	bool is_counted;     /* see misses.h */
@@ -32,10 +32,8 @@ int passage_end(struct regions *regions, const struct passage *passage, uint64_t
  * new passage. 0; negative errno with a sentence: one of the passages has no figures. */
 int passage_next(struct regions *regions, struct passage *passage, struct region *next);
 
-/*
- * This process changes a state, for which the caller holds a lock: all but .now_ns and .word of
- * @turn is given. 0; negative errno with a sentence: what the class that ends moved is not known.
- */
+/* This process changes a state, for which the caller holds a lock: all but .now_ns of @turn is
+ * given. 0; negative errno with a sentence: the change took no reading. */
 int passage_turn(struct regions *regions, struct state_turn *turn);
 
 /* A thread has ended inside @passage. */
@@ -47,8 +45,8 @@ int passage_work(struct regions *regions, struct region *region, double amount, 
 /* This process exits: ends the passages of all its threads. False: no thread is inside. */
 bool passage_give_up(struct regions *regions, struct region *region);
 
-/* Before a report: reads what moved in the windows that go on (window.h). May wait. */
-void passage_end_windows(struct regions *regions);
+/* Before a report: reads what was open since the last reading. May wait. */
+void passage_read_rest(struct regions *regions);
 
 /* Counts a thread that begins its first region, or that ends. */
 void passage_count_thread(struct regions *regions, int change);

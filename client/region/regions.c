@@ -165,17 +165,40 @@ static struct region *region_new(struct region **list, const char *name, unsigne
 	return region;
 }
 
+/* Before the first reading the number of sockets is not known. */
+static bool has_room(const struct regions *regions, unsigned index)
+{
+	const struct table *table = regions->team.table;
+	const uint32_t n = __atomic_load_n(&table->header.n_sockets, __ATOMIC_RELAXED);
+	const struct table_sums *sums = &table->sums[index];
+
+	return member_has_room(&regions->team.member, sums,
+		n && n < PAGE_SOCKETS_MAX ? offsetof(struct table_sums, sockets[n]) : sizeof *sums);
+}
+
 /* Names that have no room get no memory here either: a program may make up a new one each time. */
-static struct region *add(struct regions *regions, struct region **bucket, const char *name)
+static int add(
+	struct regions *regions, struct region **bucket, const char *name, struct region **ret)
 {
 	const unsigned index = table_find_or_add(regions->team.table, name);
 	const char *shown = index == TABLE_OTHERS ? "(other names)" : name;
 
+	if (!has_room(regions, index))
+		return error_say(-ENOSPC,
+			"The table of the regions has no room for %s: it is a file, and the disk "
+			"is "
+			"full.",
+			shown);
+	__atomic_store_n(&regions->team.table->regions[index].has_sums, 1, __ATOMIC_RELAXED);
+	table_use_cell(regions->team.table, regions->team.member.slot, index);
 	if (regions->trace)
 		trace_name(regions->trace, index, shown);
 	if (index != TABLE_OTHERS)
-		return region_new(bucket, name, index);
-	return regions->others ? regions->others : region_new(&regions->others, shown, index);
+		*ret = region_new(bucket, name, index);
+	else
+		*ret = regions->others ? regions->others
+				       : region_new(&regions->others, shown, index);
+	return *ret ? 0 : regions_no_memory();
 }
 
 int regions_find_or_add(struct regions *regions, const char *name, struct region **ret)
@@ -193,9 +216,9 @@ int regions_find_or_add(struct regions *regions, const char *name, struct region
 	pthread_mutex_lock(&regions->lock);
 	*ret = find(bucket, text);
 	if (!*ret)
-		*ret = add(regions, bucket, text);
+		r = add(regions, bucket, text, ret);
 	pthread_mutex_unlock(&regions->lock);
-	return *ret ? 0 : regions_no_memory();
+	return r;
 }
 
 bool regions_has_name(struct regions *regions, const struct region *region, const char *name)

@@ -25,10 +25,12 @@ enum {
 struct region {
 	struct region *next; /* in its bucket; atomic */
 	char name[REGION_NAME_MAX];
-	unsigned index;         /* in the table */
-	pthread_mutex_t lock;   /* protects this process's cell and all below; held briefly */
-	struct failure failure; /* of the last begin that took a reading */
-	unsigned n_given_up;    /* how often all of its passages were given up */
+	unsigned index;             /* in the table */
+	pthread_mutex_t lock;       /* protects this process's cell and all below; held briefly */
+	struct failure failure;     /* of the last begin that took a reading */
+	unsigned n_given_up;        /* how often all of its passages were given up */
+	unsigned n_leaving;         /* threads that are inside and about to leave */
+	uint64_t usual_ns, last_ns; /* of its passages; see pace.h */
 };
 
 struct span;
@@ -61,7 +63,7 @@ struct regions {
 	struct trace_file *trace;    /* NULL: none is wanted */
 	struct counter_wish *misses; /* NULL: none are wanted */
 	struct regions *inherited;   /* in a forked child: the parent's, which it must not touch */
-	pthread_mutex_t lock;        /* held to add a region */
+	pthread_mutex_t lock;        /* held to add a region, and to count threads */
 	struct region *buckets[REGION_BUCKETS]; /* by name; read without the lock */
 	struct region *others;                  /* the names that have no room; atomic */
 };

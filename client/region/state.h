@@ -5,13 +5,10 @@
  * part, or none, some or all of those that do are in the state.
  *
  * One word counts both. So each change of class is made by exactly one member, which knows it at
- * once. It writes the time of the change, and takes a reading if the budget allows (window.h).
- * Between two readings without another change all bytes belong to one class. Between others they
- * are shared out over its time, and may have been anything between none and all.
+ * once, and takes a reading before it if the budget allows (pace.h).
  *
- * Four regions are the *rows* of the report, each open in some of the classes. What a row moved is
- * in its record (stretch.h); its word is always idle, so every reading adds to it. Passages are
- * counted in the cells of the first row.
+ * Four regions are the *rows* of the report, each open in some of the classes. Each interval is
+ * added to them (interval.h). Passages are counted in the cells of the first row.
  */
 #pragma once
 
@@ -39,10 +36,9 @@ struct state {
 	uint64_t first; /* number of the region that is the first row, + 1; 0: no state yet */
 	uint64_t part;  /* ... the second row, + 1: in its cells .inside says who takes part */
 	uint64_t word;
-	uint64_t since_ns;    /* the class is as it is */
-	uint64_t class_ns[3]; /* STATE_NONE to STATE_ALL, until then */
-	uint64_t n_unread;    /* changes of class that took no reading */
-	uint64_t n_opened[STATE_ROWS];
+	uint64_t since; /* CLOCK_MONOTONIC, without two bits, which are the class from then on */
+	uint64_t class_ns[4];         /* of each class, until then */
+	uint64_t seen_ns[STATE_ROWS]; /* of each row: time that is in the sums */
 };
 
 static_assert(sizeof(struct state) <= sizeof((struct table *)NULL)->states[0], "struct state");
@@ -58,7 +54,6 @@ struct state_turn {
 	unsigned first, part; /* numbers of the rows */
 	int before, now;      /* UNCORE_STATE_* */
 	uint64_t now_ns;
-	uint64_t word; /* after it */
 };
 
 static inline enum state_class state_class(uint64_t word)
@@ -100,41 +95,14 @@ static inline bool state_has(const struct table *table, unsigned region)
 	return state_of(table, region, &row);
 }
 
-static inline uint64_t state_word(const struct state *state)
-{
-	return __atomic_load_n(&state->word, __ATOMIC_SEQ_CST);
-}
+/* How long the row was open until now. */
+uint64_t state_time_ns(const struct state *state, int row, uint64_t now_ns);
 
-static inline bool state_row_is_open(int row, uint64_t word)
-{
-	return state_rows[row].classes >> state_class(word) & 1;
-}
+/* Will the class of the team change by this, if no other member changes it meanwhile? */
+bool state_turns_class(const struct state_turn *turn);
 
-/* How long the row was open until now, if the word is @word. */
-static inline uint64_t state_time_ns(
-	const struct state *state, int row, uint64_t word, uint64_t now_ns)
-{
-	uint64_t time_ns = 0;
+/* The member with these cells changes its state at .now_ns. */
+void state_turn(struct table_cell cells[], const struct state_turn *turn);
 
-	if (state_row_is_open(row, word))
-		time_ns = now_ns - __atomic_load_n(&state->since_ns, __ATOMIC_RELAXED);
-	for (int class = STATE_NONE; class <= STATE_ALL; class ++)
-		if (state_rows[row].classes >> class & 1)
-			time_ns += __atomic_load_n(&state->class_ns[class - 1], __ATOMIC_RELAXED);
-	return time_ns;
-}
-
-/* Changes of class that took no reading, of all states. */
-static inline uint64_t state_count_unread(const struct table *table)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < TABLE_STATES; i++)
-		n += __atomic_load_n(&state_at(table, i)->n_unread, __ATOMIC_SEQ_CST);
-	return n;
-}
-
-static inline void state_note_unread(struct state *state)
-{
-	__atomic_fetch_add(&state->n_unread, 1, __ATOMIC_SEQ_CST);
-}
+/* Counts the members of a state anew, because some may have died. */
+void state_recount(struct table *table, struct state *state);

@@ -24,14 +24,10 @@ uint64_t table_bytes(void)
 static void begin(struct table *table)
 {
 	struct table_header *header = &table->header;
-	uint32_t none = 0;
 
 	if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == TABLE_MAGIC)
 		return;
 	__atomic_store_n(&header->layout, TABLE_LAYOUT, __ATOMIC_RELAXED);
-	/* Number 0 means no record. */
-	__atomic_compare_exchange_n(
-		&header->n_records, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	__atomic_store_n(&header->magic, TABLE_MAGIC, __ATOMIC_RELEASE);
 }
 

@@ -5,16 +5,16 @@
  * contains no pointers, no locks of a C library, and no types whose size depends on one.
  *
  * Each member owns a *slot*, and with it a row of *cells*, one per region: its passages and their
- * time. No other process writes there while the member lives. The bytes of a region belong to all
- * members together; see stretch.h.
+ * time. No other process writes there while the member lives. The bytes belong to all members
+ * together: a reading ends an *interval* of the team, and each interval is added to the *sums* of
+ * the regions that were open in it; see interval.h.
  *
  * All processes of a user may write to its tables. So every value from a table is checked before it
  * becomes an index. Arrays have fixed sizes, and the table_*() functions return no place outside of
  * them. If another program overwrites a table, the only damage is wrong figures.
  *
- * The memory is sparse. A region takes 256 bytes, a record one page for each 3 sockets, and a cell
- * 64 bytes: 1000 regions of 576 members with two sockets take 46 MB, and no table more than
- * TEAM_BYTES_MAX.
+ * The memory is sparse. A region takes 256 bytes, its sums one page for each 4 sockets, and a cell
+ * with what belongs to it 120 bytes. No table is larger than TEAM_BYTES_MAX.
  */
 #pragma once
 
@@ -23,7 +23,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/estimate/estimate.h"
 #include "client/libuncore/uncore.h"
 #include "common/page.h"
 #include "common/team.h"
@@ -34,9 +33,9 @@ enum {
 	TABLE_REGIONS_MAX = 1000,
 	TABLE_OTHERS = TABLE_REGIONS_MAX - 1, /* one region for all names that have no room */
 	TABLE_OTHERS_LISTED = 20,
-	/* One for each region, one spare for each member, and one that is lost for each member that
-	 * is killed while it changes one. */
-	TABLE_RECORDS = TABLE_REGIONS_MAX + TABLE_MEMBERS_MAX + 512,
+	TABLE_OUTSIDE = TABLE_REGIONS_MAX, /* place of threads and bytes that are in no region */
+	TABLE_PLACES,
+	TABLE_POSTS = 32,      /* readings that wait to be added */
 	TABLE_NAME_BYTES = 64, /* of a region, with the final NUL */
 	TABLE_STATES = 8,
 	TABLE_UNITS = 3, /* kinds of work of a region */
@@ -51,69 +50,71 @@ enum {
 
 /* --- bytes --- */
 
-/* The last reading of a socket: its sums end there. */
+/* What a reading found on a socket. */
 struct table_reading {
 	uint64_t generation[2];
 	uint64_t sweep; /* 0: there was none */
 	uint64_t begin_ns, end_ns;
-	uint64_t sole;   /* the region that was alone from then on, if others stay as they were */
-	uint64_t others; /* entries into other regions before it, or ALONE_NOT; see alone.h */
-	struct table_count {
-		uint64_t count;
-		uint32_t quality;
-		uint32_t reserved;
-	} values[UNCORE_METRICS_MAX];
+	struct uncore_value values[UNCORE_METRICS_MAX];
 };
 
+/* A reading of all sockets. */
+struct table_post {
+	uint64_t number; /* atomic: from 1; 0: it is being written */
+	uint64_t at_ns;  /* CLOCK_MONOTONIC, the middle of its sweeps */
+	uint64_t n_sockets;
+	struct table_reading sockets[PAGE_SOCKETS_MAX];
+};
+
+/* What a region, or a row of a state, did in an interval. */
+struct table_part {
+	uint16_t place; /* TABLE_OUTSIDE: threads in no region */
+	uint8_t is_open, is_alone, is_row;
+	uint64_t own_ns;  /* of threads whose innermost region it was; of a row, its time */
+	uint64_t open_ns; /* part of the interval in which it may have been open */
+};
+
+/* An interval, between two readings. It is complete before anything is added to the sums. */
+struct table_interval {
+	uint64_t from_ns;            /* 0: nothing was read before */
+	uint64_t total_ns;           /* of all threads, and at least of all parts */
+	uint32_t n_parts, n_sockets; /* .n_sockets: for which .from is known */
+	struct table_reading from[PAGE_SOCKETS_MAX];
+	struct table_post to;
+	struct table_part parts[TABLE_PLACES];
+};
+
+/* The bytes of a region on one socket: the intervals in which it was open. */
 struct table_socket {
-	uint64_t window_ns;
-	uint64_t skew_ns;
-	uint64_t alone_ns;   /* part of the window in which the region was alone (alone.h) */
-	uint64_t n_readings; /* number of differences that were added */
-	struct table_count sums[UNCORE_METRICS_MAX];
-	uint64_t alone[UNCORE_METRICS_MAX];   /* part of the sums: the region was alone */
-	uint64_t foreign[UNCORE_METRICS_MAX]; /* ... another region was alone, a nested one */
-	/* of windows with gaps (window.h); .alone_windows of a state's row: all that they moved */
-	uint64_t stale[UNCORE_METRICS_MAX]; /* moved in windows that say little; not in the sums */
-	double mixed[UNCORE_METRICS_MAX];   /* part of the sums: in gaps while others were open */
-	uint64_t alone_windows[UNCORE_METRICS_MAX]; /* part of .alone: in windows with gaps */
-	float least[UNCORE_METRICS_MAX];            /* ... the least of a window for each stretch */
-	struct table_reading last;
+	uint64_t open_ns, alone_ns; /* lengths of the intervals */
+	uint64_t skew_ns, n_readings;
+	struct table_sum {
+		uint64_t all, alone, share;
+		uint32_t quality, reserved;
+	} metrics[UNCORE_METRICS_MAX];
 };
 
-/* The bytes of one region, of all members. Read-only once a region's word names the record. */
-struct table_record {
-	uint64_t lost_ns; /* time open that no reading covers */
-	/* the region at the last reading, see window.h */
-	uint64_t n_stretches, n_gaps, n_idle, gap_ns;
-	/* windows with gaps */
-	uint64_t n_windows, windows_ns, window_stretches, stale_stretches;
-	/* windows with gaps in which no other region was open */
-	uint64_t alone_windows, alone_stretches, alone_window_ns, alone_gaps, alone_gap_ns;
-	uint32_t n_sockets; /* with sums; 0: none */
-	uint32_t was_open;  /* at the last reading */
-	struct table_socket sockets[PAGE_SOCKETS_MAX];
+/* There are two copies of each value, [0] and [1]: one is written while the other stays. */
+struct table_sums {
+	uint64_t number[2];  /* atomic: of the last interval in it; the higher one counts */
+	uint64_t lost_ns[2]; /* time open that no reading covers */
+	uint64_t n_sockets[2];
+	struct table_socket sockets[PAGE_SOCKETS_MAX][2];
 };
 
 /* --- regions --- */
 
 struct table_region {
 	uint64_t hash;   /* atomic: of the name; 0: no region yet */
-	uint64_t word;   /* atomic: see stretch.h */
-	uint64_t n_died; /* atomic: passages of dead members whose slot was reused */
-	/* atomic: see window.h */
-	uint64_t n_stretches;        /* from the first member in to the last one out */
-	uint64_t gap_ns;             /* sum of the gaps between them */
-	uint64_t opened_ns, left_ns; /* CLOCK_MONOTONIC: begin and end of the last stretch */
-	uint64_t usual_ns;           /* about the median of a stretch; 0: not known yet */
+	uint64_t holder; /* atomic: slot + 1 of a member that was inside; see edge.h */
 	char name[TABLE_NAME_BYTES];
 	char units[TABLE_UNITS][TABLE_UNIT_BYTES]; /* of work */
-	uint64_t n_gaps;                           /* atomic: that have ended */
-	uint64_t n_idle;         /* atomic: how often a window went on without a member */
 	uint64_t has_spans;      /* atomic: passages that no thread's stack holds */
 	uint64_t has_title, row; /* atomic; .row: state.h */
 	/* atomic, see misses.h: of all passages; passages that ended and were counted */
-	uint64_t misses, n_counted, reserved[3];
+	uint64_t misses, n_counted;
+	uint64_t has_sums; /* atomic: there is room for them */
+	uint64_t reserved[10];
 };
 
 /* --- members --- */
@@ -132,84 +133,45 @@ enum table_phase {
 };
 
 struct table_slot {
-	uint64_t state;       /* atomic: incarnation << 8 | enum table_phase */
-	uint32_t spare;       /* this member's spare record; 0: none */
-	uint32_t is_changing; /* the spare may already be a region's record */
-	int32_t pid;          /* in its own pid namespace */
-	uint32_t n_threads;   /* atomic: threads that began a region and live */
-	int64_t rank;         /* -1: none */
-	char cpus[64];        /* CPUs on which it may run: "0-3,8" */
-	char padding[32];     /* the costs have a cache line of their own */
+	uint64_t state;        /* atomic: incarnation << 8 | enum table_phase */
+	int32_t pid, reserved; /* in its own pid namespace */
+	int64_t rank;          /* -1: none */
+	char cpus[64];         /* CPUs on which it may run: "0-3,8" */
+	char padding[40];      /* the costs have a cache line of their own */
 	struct table_cost reading, other;
-	uint64_t passages;        /* atomic: see alone.h */
 	struct table_cost misses; /* calls of begin and end, and what counting added to them */
-	char more_padding[72];
+	char more_padding[80];
+	/* atomic: bits of the cells that were ever used */
+	uint64_t used[(TABLE_PLACES + 63) / 64];
 };
 
+/*
+ * One region, as the threads of one member go through it. A time that goes on is kept as the sum of
+ * its ends less the sum of its begins: at a time t it is .own_ns + .running * t. All wraps.
+ */
 struct table_cell {
 	uint32_t lock;    /* atomic: odd while the rest is being written */
-	uint32_t inside;  /* atomic: threads */
-	uint64_t n_ended; /* passages, also failed ones */
+	uint32_t inside;  /* atomic: passages that are open */
+	uint32_t running; /* threads whose innermost region it is */
+	uint32_t reserved;
+	uint64_t n_left;            /* passages that are not open any more */
+	uint64_t time_ns, begun_ns; /* of passages that ended; sum of the begins of open ones */
+	uint64_t own_ns;            /* of threads whose innermost region it is */
+	uint64_t opened_ns;         /* the first thread came in */
+	uint64_t closed_ns;         /* the last one left */
+};
+
+struct table_work {
+	double work[TABLE_UNITS];
 	uint32_t n_failed;
 	uint32_t n_abandoned; /* passages whose thread ended */
-	uint64_t time_ns;     /* of the passages that ended */
-	uint64_t begun_ns;    /* sum of the begin times of open passages; wraps */
-	double work[TABLE_UNITS];
+	uint64_t n_died;      /* ... whose process did, a former owner of the slot */
 };
 
-/* Time that a member's threads spent in regions that they began inside this one. */
-struct table_nest {
-	uint32_t lock;              /* atomic: odd while the rest is being written */
-	uint32_t inside;            /* threads */
-	uint64_t time_ns, begun_ns; /* as in a cell */
-	uint64_t passages;          /* atomic: see alone.h */
+/* What of a cell is in the sums. */
+struct table_seen {
+	uint64_t n_left, own_ns, inside;
 };
-
-/* --- what regions that overlap moved --- */
-
-/* State of the team at the last observation for the estimate; see observe.h. */
-struct table_observed {
-	uint64_t at_ns; /* CLOCK_MONOTONIC; 0: not yet */
-	uint64_t generation[2];
-	uint64_t n_died;    /* members, so far */
-	uint64_t n_threads; /* of all members */
-	uint64_t own_ns[ESTIMATE_REGIONS_MAX];
-	uint64_t n_entries[ESTIMATE_EDGES_MAX], n_inside[ESTIMATE_EDGES_MAX]; /* threads */
-	struct {
-		uint64_t counts[UNCORE_METRICS_MAX];
-		uint64_t qualities[UNCORE_METRICS_MAX];
-	} sockets[PAGE_SOCKETS_MAX];
-};
-
-/* Traffic while no region was open; see outside.h. */
-enum table_kind { TABLE_CALL, TABLE_GAP, TABLE_PAUSE, TABLE_KINDS };
-
-/* One metric on one socket, in bytes and ns. NAN: not known. */
-struct table_series {
-	double bytes;
-	double squares; /* sum of bytes^2; of calls and pauses, divided by the time */
-	double most;    /* in a gap; of calls and pauses, rate of a piece */
-	double piece;   /* of the next piece, so far */
-};
-
-struct table_outside {
-	/* the last reading */
-	uint64_t at_ns;   /* CLOCK_MONOTONIC; 0: none yet */
-	uint64_t entered; /* see alone.h; ALONE_NOT: a region was open */
-	uint64_t was_call;
-	uint64_t generation[2];
-	struct {
-		uint64_t counts[UNCORE_METRICS_MAX];
-	} sockets[PAGE_SOCKETS_MAX];
-	struct table_times {
-		uint64_t n, time_ns;
-		uint64_t n_pieces;
-		uint64_t piece_ns; /* of the next piece, so far */
-		struct table_series series[PAGE_SOCKETS_MAX][UNCORE_METRICS_MAX];
-	} kinds[TABLE_KINDS];
-};
-
-enum { TABLE_ESTIMATE_BYTES = 12 << 20 }; /* the most that estimate_bytes() asks for */
 
 /* --- all --- */
 
@@ -219,7 +181,6 @@ struct table_header {
 	uint32_t is_described;    /* atomic: the machine below is known */
 	uint32_t ending;          /* atomic: see team.h */
 	uint32_t is_reported;     /* atomic: the table has been reported */
-	uint32_t n_records;       /* atomic: records handed out so far */
 	uint32_t n_expected;      /* members that the launcher announced; 0: not known */
 	uint32_t sockets;         /* atomic: bits of the sockets that any member wants; 0: all */
 	uint32_t n_joined;        /* atomic: members, so far */
@@ -233,18 +194,20 @@ struct table_header {
 	uint64_t first_ns;        /* atomic: CLOCK_MONOTONIC, the first region was opened */
 	uint64_t reading_ns;      /* atomic: about the median of a call that takes a reading */
 	uint64_t readings_ns;     /* atomic: sum over all such calls */
-	uint32_t overhead;        /* atomic: the first member's wish, see window.h; 0: none yet */
+	uint32_t overhead;        /* atomic: the first member's wish, see pace.h; 0: none yet */
 	uint32_t other_overhead;  /* atomic: of another member, which differs; 0: none */
-	uint32_t wants_pair;      /* atomic: see window.h */
-	uint64_t n_edges;         /* atomic: readings at which no region was open */
 	uint32_t n_regions;       /* atomic: at least so many regions have names */
 	uint64_t quantum;         /* bytes */
-	uint64_t observer;        /* atomic: the member that observes (observe.c); 0: none */
-	uint64_t gap_ns;          /* atomic: gap between readings for the estimate */
-	uint64_t site_gap_ns;     /* least gap_ns, because the site holds back fresh reads */
-	uint64_t sweep_ns;        /* written only by the observer: time of a sweep, smoothed */
-	uint64_t observation_ns;  /* ... and CPU time of an observation */
-	uint32_t failing, run;    /* .failing is atomic; 1: .failure is being written */
+	/* of interval.h; atomic */
+	uint64_t adder;            /* the member that adds intervals; 0: none */
+	uint64_t n_posts, n_taken; /* readings so far; those that were looked at */
+	uint64_t planned,
+		added;        /* numbers of the last complete interval, and of the last added one */
+	uint64_t seen_of;     /* ... and of the last one after which .seen was written */
+	uint64_t ended_at_ns; /* the last interval ended then */
+	uint64_t n_anew;      /* intervals so far in which uncored began to count anew */
+	uint64_t site_gap_ns; /* least time between readings: the site holds back fresh reads */
+	uint32_t failing, run; /* .failing is atomic; 1: .failure is being written */
 	/* the machine */
 	uint32_t n_sockets, n_metrics;
 	uint64_t generation[2];
@@ -277,20 +240,19 @@ struct table {
 	uint64_t states[TABLE_STATES][16]; /* see state.h */
 	struct table_slot slots[TABLE_MEMBERS_MAX];
 	struct table_region regions[TABLE_REGIONS_MAX];
-	struct table_cell cells[TABLE_MEMBERS_MAX][TABLE_REGIONS_MAX];
-	struct table_nest nests[TABLE_MEMBERS_MAX][ESTIMATE_REGIONS_MAX];
-	struct table_observed observed; /* written by the observer */
-	struct table_outside outside;   /* ... also */
 	char others[TABLE_OTHERS_LISTED][TABLE_NAME_BYTES];
-	uint64_t estimate[TABLE_ESTIMATE_BYTES / sizeof(uint64_t)];
-	struct table_record records[TABLE_RECORDS];        /* number 0 means no record */
+	struct table_post posts[TABLE_POSTS];
+	struct table_interval intervals[2]; /* by the last bit of their number */
+	struct table_cell cells[TABLE_MEMBERS_MAX][TABLE_PLACES];
+	struct table_seen seen[TABLE_MEMBERS_MAX][TABLE_PLACES];
+	struct table_work works[TABLE_MEMBERS_MAX][TABLE_REGIONS_MAX];
+	struct table_sums sums[TABLE_PLACES];
 	char titles[TABLE_REGIONS_MAX][TABLE_TITLE_BYTES]; /* what short names stand for */
 };
 
 static_assert(sizeof(struct table_region) == 256, "table_region");
-static_assert(sizeof(struct table_slot) == 256, "table_slot");
+static_assert(sizeof(struct table_slot) == 384, "table_slot");
 static_assert(sizeof(struct table_cell) == 64, "table_cell");
-static_assert(sizeof(struct table_nest) == 32, "table_nest");
 static_assert(sizeof(struct table_header) < 8192, "table_header");
 static_assert(sizeof(struct table) <= TEAM_BYTES_MAX, "table");
 
@@ -363,11 +325,25 @@ static inline bool table_has_member(const struct table *table, unsigned slot)
 	return phase != TABLE_FREE && phase != TABLE_OBSERVES;
 }
 
-/* Is a thread of this member inside the region, as far as is known? Reads no cell of an unused
- * slot, because that would allocate its memory. */
+/* Was this cell ever used? To read another one would allocate its memory. */
+static inline bool table_has_cell(const struct table *table, unsigned slot, unsigned place)
+{
+	return place == TABLE_OUTSIDE ||
+	       (__atomic_load_n(&table->slots[slot].used[place / 64], __ATOMIC_RELAXED) >>
+			       place % 64 &
+		       1);
+}
+
+static inline void table_use_cell(struct table *table, unsigned slot, unsigned place)
+{
+	__atomic_fetch_or(
+		&table->slots[slot].used[place / 64], UINT64_C(1) << place % 64, __ATOMIC_SEQ_CST);
+}
+
+/* Is a thread of this member inside the region, as far as is known? */
 static inline bool table_is_inside(const struct table *table, unsigned slot, unsigned region)
 {
-	return table_phase(table, slot) == TABLE_JOINED &&
+	return table_phase(table, slot) == TABLE_JOINED && table_has_cell(table, slot, region) &&
 	       __atomic_load_n(&table->cells[slot][region].inside, __ATOMIC_SEQ_CST);
 }
 

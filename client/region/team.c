@@ -12,9 +12,9 @@
 
 #include "client/launcher/launch.h"
 #include "client/libuncore/internal.h"
+#include "client/region/interval.h"
 #include "client/region/own-table.h"
-#include "client/region/stretch.h"
-#include "client/region/window.h"
+#include "client/region/pace.h"
 #include "common/clock.h"
 
 /* States in header.ending. ENDING is in the lowest byte. Other values count as OPEN. */
@@ -120,7 +120,7 @@ static uint32_t wished_overhead(void)
 /* The first member decides. */
 static void agree_on_wish(struct table_header *header)
 {
-	const uint32_t ours = WINDOW_WISHED | wished_overhead();
+	const uint32_t ours = PACE_WISHED | wished_overhead();
 	uint32_t first = 0;
 
 	if (!__atomic_compare_exchange_n(
@@ -178,12 +178,11 @@ static int enter(struct team *team)
 		return r;
 	team->member.is_own = team->maker;
 	team->member.file = team->file;
-	stretch_settle_former(&team->member);
 	if (await_ending(team->table) != ENDED)
 		return 1;
 	member_leave(&team->member);
 	member_let_go(&team->member);
-	member_done(&team->member);
+	interval_done(&team->member);
 	return 0;
 }
 
@@ -315,12 +314,10 @@ bool team_end(struct team *team)
 
 	member_leave(&team->member);
 	is_last = end(team);
-	if (is_last) {
-		stretch_settle_dead(&team->member, NULL);
+	if (is_last)
 		learn_of_others(team);
-	} else {
+	else
 		member_let_go(&team->member);
-	}
 	return is_last;
 }
 

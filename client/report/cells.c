@@ -55,7 +55,7 @@ void cells_metric(const struct cell *cell)
 	const uint32_t metric = cell->column->metric;
 	struct derived total = derived_total(region, metric), rate = derived_rate(region, metric);
 	const char *unit = cell->record->units[metric];
-	char count[1 + QUANTITY_MAX], speed[QUANTITY_MAX];
+	char count[QUANTITY_MAX], speed[QUANTITY_MAX];
 
 	if (!region->n_sockets)
 		return;
@@ -63,10 +63,7 @@ void cells_metric(const struct cell *cell)
 		strcpy(cell->text, "absent");
 		return;
 	}
-	quantity_of(unit, total.value, &count[1]);
-	*count = '~';
-	if (region->n_measured == region->n_stretches)
-		memmove(count, &count[1], strlen(count));
+	quantity_of(unit, total.value, count);
 	if (cell->column->is_short || !unit_is_bytes(unit) || !derived_is_known(&rate)) {
 		strcpy(cell->text, count);
 		return;
@@ -126,34 +123,20 @@ void cells_others(const struct cell *cell)
 }
 
 /* "1.2..3.4 MB" would need one unit for both. */
-static void write_bracket(const struct record_own *own, char ret_text[COLUMN_CELL_MAX])
+void cells_bracket(const struct cell *cell)
 {
-	char low[QUANTITY_MAX], high[QUANTITY_MAX];
+	const struct derived_bracket bracket = derived_bracket(cell->region, cell->column->metric);
+	char alone[QUANTITY_MAX], all[QUANTITY_MAX];
 
-	quantity_bytes(own->low, low);
-	if (isnan(own->high)) {
-		snprintf(ret_text, COLUMN_CELL_MAX, "at least %s", low);
+	if (!derived_is_wide(&bracket))
+		return;
+	quantity_bytes(bracket.alone, alone);
+	if (isinf(bracket.all)) {
+		snprintf(cell->text, COLUMN_CELL_MAX, "%s or more", alone);
 		return;
 	}
-	quantity_bytes(own->high, high);
-	snprintf(ret_text, COLUMN_CELL_MAX, "%s to %s", low, high);
-}
-
-/* The estimate and its error, or else the bracket. */
-void cells_own(const struct cell *cell)
-{
-	const struct record_own own = derived_own(cell->region, cell->column->metric);
-	char bytes[QUANTITY_MAX], share[QUANTITY_MAX];
-
-	if (!own.is_known)
-		return;
-	if (isnan(own.own)) {
-		write_bracket(&own, cell->text);
-		return;
-	}
-	quantity_bytes(own.own, bytes);
-	quantity_share(own.own > 0 ? (own.error + own.model_error) / own.own : NAN, share);
-	snprintf(cell->text, COLUMN_CELL_MAX, "%s %6s", bytes, share);
+	quantity_bytes(bracket.all, all);
+	snprintf(cell->text, COLUMN_CELL_MAX, "%s to %s", alone, all);
 }
 
 /* The memory traffic of one socket; absent metrics add nothing. */

@@ -108,17 +108,28 @@ static void add_metrics(const struct record *record, struct columns *columns, bo
 	}
 }
 
-/* Of interest only where regions overlap: else all bytes may be the region's own. */
-static void add_own(const struct record *record, struct columns *columns)
+static bool is_wide_anywhere(const struct record *record, uint32_t metric)
+{
+	bool is_wide = false;
+
+	for (uint32_t i = 0; i < record->n_regions && !is_wide; i++) {
+		const struct derived_bracket bracket = derived_bracket(&record->regions[i], metric);
+
+		is_wide = derived_is_wide(&bracket);
+	}
+	return is_wide;
+}
+
+static void add_brackets(const struct record *record, struct columns *columns)
 {
 	char title[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		if (!derived_is_memory(record, i) || !is_known_anywhere(record, i, false))
+		if (!derived_is_memory(record, i) || !is_wide_anywhere(record, i))
 			continue;
-		snprintf(title, sizeof title, "own %s", record->metrics[i]);
-		add(columns, cells_own, SHARED, title)->metric = i;
-		columns->has_own = true;
+		snprintf(title, sizeof title, "%s between", record->metrics[i]);
+		add(columns, cells_bracket, SHARED, title)->metric = i;
+		columns->has_bracket = true;
 	}
 }
 
@@ -151,10 +162,9 @@ static void add_all(const struct record *record, struct columns *columns)
 	add(columns, cells_rate, MEMORY, "rate"); /* if the metrics have no rates */
 	add_metrics(record, columns, false);
 	add_work(record, needs.stored, columns);
-	if (needs.shared) {
+	if (needs.shared)
 		add(columns, cells_shared, SHARED, "shared");
-		add_own(record, columns);
-	}
+	add_brackets(record, columns);
 	if (needs.others)
 		add(columns, cells_others, SHARED, "others");
 	if (needs.n_sockets > 1 && *record->host)

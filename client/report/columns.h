@@ -29,7 +29,7 @@ struct cell {
 typedef void column_cell(const struct cell *cell);
 
 column_cell cells_name, cells_passages, cells_each, cells_window, cells_metric, cells_rate,
-	cells_per_work, cells_store_ratio, cells_shared, cells_others, cells_own, cells_split,
+	cells_per_work, cells_store_ratio, cells_shared, cells_others, cells_bracket, cells_split,
 	cells_bound;
 
 struct column {
@@ -49,7 +49,7 @@ struct columns {
 	unsigned n_blocks; /* of lines, one below the other; each begins with the first column */
 	size_t n_columns;
 	struct column columns[COLUMNS_MAX];
-	bool has_own;
+	bool has_bracket;
 	char unit[RECORD_UNIT_BYTES]; /* unit of work that has a column; "": none */
 };
 

@@ -8,6 +8,8 @@
 #include "common/tiers.h"
 #include "common/unit.h"
 
+#define WIDE 0.02
+
 static struct derived unknown(const char *why)
 {
 	return (struct derived){ .value = NAN, .error = NAN, .why = why };
@@ -40,23 +42,46 @@ uint32_t derived_find(const struct record *record, const char *metric)
 	return UINT32_MAX;
 }
 
+/* --- brackets --- */
+
+struct derived_bracket derived_bracket(const struct record_region *region, uint32_t metric)
+{
+	struct derived_bracket sum = { .is_known = region->n_sockets > 0 };
+
+	for (uint32_t i = 0; i < region->n_sockets; i++) {
+		const struct record_value *value = &region->sockets[i].values[metric];
+
+		sum.is_known &= value->has_share && !(value->quality & UNCORE_ABSENT);
+		sum.alone += (double)value->alone;
+		sum.all += (double)value->count;
+	}
+	if (record_has_hole(region))
+		sum.all = INFINITY;
+	return sum;
+}
+
+bool derived_is_wide(const struct derived_bracket *bracket)
+{
+	return bracket->is_known && bracket->all - bracket->alone > WIDE * bracket->all;
+}
+
 /* --- sums --- */
 
-double derived_skew(const struct record_socket *socket, const struct record_value *value)
+double derived_bound(const struct record_socket *socket, const struct record_value *value)
 {
 	const double quantum = (double)socket->quantum_bytes;
 
+	if (socket->sums)
+		return socket->sums->of[value - socket->values].bound;
 	if (!socket->window_ns)
 		return value->count ? NAN : quantum;
 	return (double)value->count * (double)socket->skew_ns / (double)socket->window_ns + quantum;
 }
 
-/* 2 standard errors of windows hold 95 %. */
-double derived_bound(const struct record_socket *socket, const struct record_value *value)
+/* The region's own, as far as is known. */
+static double own_of(const struct record_value *value)
 {
-	if (socket->sums)
-		return socket->sums->of[value - socket->values].bound;
-	return derived_skew(socket, value) + 2 * value->sampling;
+	return (double)(value->has_share ? value->share : value->count);
 }
 
 struct record_sum derived_socket(const struct record_socket *socket, uint32_t metric)
@@ -66,7 +91,15 @@ struct record_sum derived_socket(const struct record_socket *socket, uint32_t me
 
 	if (socket->sums)
 		return socket->sums->of[metric];
-	return (struct record_sum){ bound, (double)value->count / window_ns, bound / window_ns };
+	return (struct record_sum){ bound, own_of(value) / window_ns, bound / window_ns };
+}
+
+/* How far the region's own bytes may be from its share. */
+static double width_of(const struct record_region *region, uint32_t metric, double share)
+{
+	const struct derived_bracket bracket = derived_bracket(region, metric);
+
+	return bracket.is_known ? fmax(bracket.all - share, share - bracket.alone) : 0;
 }
 
 struct derived derived_total(const struct record_region *region, uint32_t metric)
@@ -81,10 +114,11 @@ struct derived derived_total(const struct record_region *region, uint32_t metric
 
 		if (value->quality & UNCORE_ABSENT)
 			return unknown(value->why ? value->why : "for an unknown reason");
-		sum.value += (double)value->count;
+		sum.value += own_of(value);
 		sum.error += derived_bound(socket, value);
 		sum.quality |= value->quality;
 	}
+	sum.error += width_of(region, metric, sum.value);
 	return sum;
 }
 
@@ -105,26 +139,6 @@ struct derived derived_rate(const struct record_region *region, uint32_t metric)
 		sum.value += each.rate;
 		sum.error += each.rate_bound;
 	}
-	return sum;
-}
-
-void derived_add_own(struct record_own *sum, const struct record_own *part)
-{
-	sum->is_known &= part->is_known;
-	sum->alone += part->alone;
-	sum->low += part->low;
-	sum->high += part->high;
-	sum->own += part->own;
-	sum->error = hypot(sum->error, part->error);
-	sum->model_error += part->model_error;
-}
-
-struct record_own derived_own(const struct record_region *region, uint32_t metric)
-{
-	struct record_own sum = { .is_known = region->n_sockets > 0 };
-
-	for (uint32_t i = 0; i < region->n_sockets; i++)
-		derived_add_own(&sum, &region->sockets[i].values[metric].own);
 	return sum;
 }
 

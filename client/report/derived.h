@@ -31,11 +31,9 @@ bool derived_is_memory(const struct record *record, uint32_t metric);
 /* The index of the metric of this name; UINT32_MAX: the record has none. */
 uint32_t derived_find(const struct record *record, const char *metric);
 
-/* The bound of a count's error, in the unit of the count; NAN: not known. */
+/* The bound of a count's error, in the unit of the count: the moments of the readings and the
+ * rounding of the site are to blame. NAN: not known. */
 double derived_bound(const struct record_socket *socket, const struct record_value *value);
-
-/* The part of it that the moments of the readings and the rounding of the site are to blame for. */
-double derived_skew(const struct record_socket *socket, const struct record_value *value);
 
 /* The bound, and the rate per ns with its bound, of a count; infinite without a window. */
 struct record_sum derived_socket(const struct record_socket *socket, uint32_t metric);
@@ -46,12 +44,17 @@ struct derived derived_total(const struct record_region *region, uint32_t metric
 /* The same per ns in which the region was open: the sum of the sockets' rates. */
 struct derived derived_rate(const struct record_region *region, uint32_t metric);
 
-/* How much of the count on all sockets may be the region's own. */
-struct record_own derived_own(const struct record_region *region, uint32_t metric);
+/* How much of the count on all sockets is the region's own: at least what moved while it was alone,
+ * at most all that moved while it was open. */
+struct derived_bracket {
+	bool is_known;
+	double alone, all; /* .all: INFINITY if part of its time is not measured */
+};
 
-/* Adds @part. Errors of independent estimates add up in squares, those of models linearly. A sum
- * with a part that is not known is not known. */
-void derived_add_own(struct record_own *sum, const struct record_own *part);
+struct derived_bracket derived_bracket(const struct record_region *region, uint32_t metric);
+
+/* Do the two differ by more than 2 %? */
+bool derived_is_wide(const struct derived_bracket *bracket);
 
 /* Of all memory: writes, and reads and writes. Metrics that no socket has are left out. */
 struct derived derived_writes(const struct record *record, const struct record_region *region);

@@ -125,22 +125,19 @@ static void print_not_joined(FILE *out, const struct record *record)
 static void print_meanings(FILE *out, const struct record *record)
 {
 	struct columns columns;
-	bool shared = false, windows = false;
+	bool shared = false;
 
 	columns_choose(record, columns_line(record, out), &columns);
-	for (uint32_t i = 0; i < record->n_regions; i++) {
+	for (uint32_t i = 0; i < record->n_regions; i++)
 		shared |= record->regions[i].shared_ns > 0;
-		windows |= record->regions[i].n_measured < record->regions[i].n_stretches;
-	}
 	if (shared)
-		fprintf(out, " shared: the part of its time in which other regions were open, too; "
-			     "all their bytes are in the figures.\n");
-	if (windows)
-		fprintf(out, " ~ an estimate: several passages and the gaps between them were read "
-			     "together, to save time.\n");
-	if (columns.has_own)
-		fprintf(out, " own: an estimate of the region's own bytes and its error, or "
-			     "else the least and the most that they can be.\n");
+		fprintf(out, " shared: the part of its time in which threads were in other regions "
+			     "or in none, too. What moved then is shared out by their time.\n");
+	if (columns.has_bracket)
+		fprintf(out,
+			" between: what moved while it was alone, and all that moved while it "
+			"was open. Its own bytes are between the two; longer regions, a barrier "
+			"before them or a higher UNCORE_OVERHEAD bring them together.\n");
 }
 
 static void print_mean(FILE *out, const char *before, uint64_t time_ns, uint64_t n)

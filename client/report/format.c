@@ -331,8 +331,10 @@ static void write_figures(struct jsonwriter *json, const struct format_value *va
 		write_repeated(json, value, socket->ranged);
 	write_idle(json, value);
 	format_json_quality(json, value->quality);
-	if (value->own)
-		record_json_own(json, value->own);
+	if (value->share) {
+		jsonwriter_number(json, "share", value->share->share);
+		jsonwriter_number(json, "alone", value->share->alone);
+	}
 }
 
 static void write_value(struct jsonwriter *json, const struct format_value *value,

@@ -12,7 +12,7 @@
 #include "client/libuncore/uncore.h"
 
 struct jsonwriter;
-struct record_own;
+struct record_value;
 
 enum {
 	FORMAT_COUNT_MAX = 27,
@@ -38,7 +38,7 @@ struct format_value {
 	bool has_idle, has_net;
 	double idle_rate, net, net_error;
 	uint32_t quality;
-	const struct record_own *own; /* of a region; NULL: none */
+	const struct record_value *share; /* of a region; NULL: none */
 };
 
 struct format_socket {

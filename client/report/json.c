@@ -33,7 +33,7 @@ static void show_socket(
 						     : "for an unknown reason",
 			.count = socket->values[i].count,
 			.quality = socket->values[i].quality,
-			.own = &socket->values[i].own,
+			.share = socket->values[i].has_share ? &socket->values[i] : NULL,
 		};
 }
 
@@ -46,13 +46,15 @@ static void socket_json(struct jsonwriter *json, const struct record *record,
 	jsonwriter_object(json, NULL);
 	format_json_members(json, &shown);
 	jsonwriter_number(json, "quantum_bytes", region->sockets[i].quantum_bytes);
-	if (region->n_measured < region->n_stretches) {
-		jsonwriter_object(json, "sampling");
-		for (uint32_t m = 0; m < record->n_metrics; m++)
-			jsonwriter_real(
-				json, record->metrics[m], region->sockets[i].values[m].sampling);
-		jsonwriter_close(json);
-	}
+	jsonwriter_close(json);
+}
+
+static void sockets_json(struct jsonwriter *json, const char *key, const struct record *record,
+	const struct record_region *region)
+{
+	jsonwriter_array(json, key);
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		socket_json(json, record, region, i);
 	jsonwriter_close(json);
 }
 
@@ -195,17 +197,10 @@ static void region_json(
 	jsonwriter_number(json, "window_ns", derived_window_ns(region));
 	jsonwriter_number(json, "lost_ns", region->lost_ns);
 	jsonwriter_number(json, "shared_ns", region->shared_ns);
-	jsonwriter_number(json, "stretches", region->n_stretches);
-	jsonwriter_number(json, "measured", region->n_measured);
-	jsonwriter_number(json, "windows", region->n_windows);
-	jsonwriter_number(json, "windows_ns", region->windows_ns);
 	ranks_json_region(json, record, region);
 	work_json(json, region);
 	record_json_misses(json, &region->misses);
-	jsonwriter_array(json, "sockets");
-	for (uint32_t i = 0; i < region->n_sockets; i++)
-		socket_json(json, record, region, i);
-	jsonwriter_close(json);
+	sockets_json(json, "sockets", record, region);
 	if (region->n_sockets)
 		all_derived_json(json, record, region);
 	jsonwriter_close(json);
@@ -347,6 +342,7 @@ void record_json_member(struct jsonwriter *json, const char *key, const struct r
 	for (uint32_t i = 0; i < record->n_regions; i++)
 		region_json(json, record, &record->regions[i]);
 	jsonwriter_close(json);
+	sockets_json(json, "outside", record, &record->outside);
 	jsonwriter_close(json);
 }
 

@@ -18,7 +18,7 @@
 static void note_passages(
 	FILE *out, const struct record *record, const struct record_region *region)
 {
-	char lost[QUANTITY_MAX], length[QUANTITY_MAX];
+	char lost[QUANTITY_MAX];
 
 	if (region->n_failed)
 		fprintf(out, "%" PRIu64 " of the passages failed and are not counted; ",
@@ -30,14 +30,6 @@ static void note_passages(
 	if (region->lost_ns) {
 		quantity_time((double)region->lost_ns, lost);
 		fprintf(out, "not measured for %s; ", lost);
-	}
-	if (region->n_windows) {
-		quantity_time((double)region->windows_ns / (double)region->n_windows, length);
-		fprintf(out,
-			"open %" PRIu64 " times, %" PRIu64
-			" of them read one by one, the others in "
-			"windows of %s; ",
-			region->n_stretches, region->n_measured, length);
 	}
 	if (*record->team && region->n_ranks < record->n_members)
 		fprintf(out, "%" PRIu64 " of %" PRIu32 " ranks; ", region->n_ranks,
@@ -80,23 +72,6 @@ static void note_work(FILE *out, const struct record *record, const struct recor
 	}
 }
 
-/* The first reason why a region that overlapped has no estimate. */
-static void note_own(FILE *out, const struct record *record, const struct record_region *region,
-	const struct columns *columns)
-{
-	if (!columns->has_own || !region->shared_ns)
-		return;
-	for (uint32_t i = 0; i < region->n_sockets; i++)
-		for (uint32_t m = 0; m < record->n_metrics; m++) {
-			const struct record_own *own = &region->sockets[i].values[m].own;
-
-			if (!own->is_known || !own->absent)
-				continue;
-			fprintf(out, "own: %s; ", own->absent);
-			return;
-		}
-}
-
 static void print_notes(FILE *out, const struct record *record, const struct record_region *region,
 	const struct columns *columns)
 {
@@ -109,7 +84,6 @@ static void print_notes(FILE *out, const struct record *record, const struct rec
 	note_passages(notes, record, region);
 	ranks_note(notes, record, region);
 	note_work(notes, record, region, columns);
-	note_own(notes, record, region, columns);
 	if (fclose(notes) == EOF || size_bytes < strlen("; "))
 		return;
 	text[size_bytes - strlen("; ")] = '\0';

@@ -19,6 +19,8 @@ struct ranks_one {
 	uint32_t record : 31; /* its place in a list of records */
 };
 
+struct jsonwriter;
+
 struct ranks {
 	uint32_t n;
 	struct ranks_one *all; /* owned; NULL: there are none, or they are not known */

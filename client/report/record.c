@@ -2,22 +2,18 @@
 #include "client/report/record.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/array.h"
-#include "common/jsonwriter.h"
 
 void record_region_done(struct record_region *region)
 {
 	for (uint32_t i = 0; region->sockets && i < region->n_sockets; i++) {
-		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++) {
+		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++)
 			free(region->sockets[i].values[m].why);
-			free(region->sockets[i].values[m].own.absent);
-		}
 		free(region->sockets[i].sums);
 	}
 	free(region->sockets);
@@ -37,6 +33,7 @@ void record_drop_regions(struct record *record)
 void record_done(struct record *record)
 {
 	record_drop_regions(record);
+	record_region_done(&record->outside);
 	free(record->members);
 	free(record->failure);
 	free(record->warning);
@@ -100,19 +97,7 @@ void record_warn(struct record *record, const char *format, ...)
 	va_end(arguments);
 }
 
-void record_json_own(struct jsonwriter *json, const struct record_own *own)
+bool record_has_hole(const struct record_region *region)
 {
-	if (!own->is_known)
-		return;
-	jsonwriter_real(json, "alone", own->alone);
-	jsonwriter_real(json, "low", own->low);
-	jsonwriter_real(json, "high", own->high);
-	if (isnan(own->own)) {
-		jsonwriter_text(
-			json, "own_absent", own->absent ? own->absent : "for an unknown reason");
-		return;
-	}
-	jsonwriter_real(json, "own", own->own);
-	jsonwriter_real(json, "own_error", own->error);
-	jsonwriter_real(json, "own_model_error", own->model_error);
+	return region->lost_ns || region->n_failed || region->n_open || region->n_died;
 }

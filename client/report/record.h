@@ -12,8 +12,6 @@
 #include "client/libuncore/uncore.h"
 #include "common/macro.h"
 
-struct jsonwriter;
-
 enum {
 	RECORD_SCHEMA = 1,      /* version of the JSON */
 	RECORD_UNITS_MAX = 4,   /* kinds of work of one region */
@@ -24,32 +22,17 @@ enum {
 };
 
 /*
- * How much of a region's count may be its own. While regions overlap, the count holds the bytes of
- * all of them. uncore-numbers(7) explains the terms.
+ * One metric of one region on one socket. While regions overlap, the count holds the bytes of all
+ * of them. uncore-numbers(7) explains the terms, client/region/interval.h how they come about.
  *
- *     0 <= low <= own <= high
- *
- * Alone: counted while no thread of the team was in another region, on any socket. It is exact, and
- * holds what others (background) moved meanwhile.
+ *     alone <= share <= count
  */
-struct record_own {
-	bool is_known; /* false: there are no such figures, and the rest is meaningless */
-	double alone;  /* bytes */
-	double low;
-	double high;        /* NAN: not known, because part of the time was not measured */
-	double own;         /* an estimate; NAN: none */
-	double error;       /* standard error of the estimate */
-	double model_error; /* what another model would say otherwise; does not average out */
-	char *absent;       /* why there is no estimate; owned, or NULL */
-};
-
-/* One metric of one region on one socket. */
 struct record_value {
 	uint64_t count;
-	uint32_t quality; /* UNCORE_ABSENT: .count is meaningless */
+	uint64_t share, alone;
+	bool has_share;   /* of a region; else the two are meaningless */
+	uint32_t quality; /* UNCORE_ABSENT: the numbers are meaningless */
 	char *why;        /* reason if absent; owned; else NULL */
-	double sampling;  /* standard error if it was read in windows; else 0; NAN: not known */
-	struct record_own own;
 };
 
 /* Of several sockets as one: what does not follow from their counts and windows, which are sums. */
@@ -90,24 +73,20 @@ struct record_misses {
 
 struct record_region {
 	char name[RECORD_NAME_BYTES];
-	char *title;          /* owned: what the name is short for; NULL: nothing */
-	uint64_t n_passages;  /* ended passages of all ranks, also failed ones */
-	uint64_t n_failed;    /* ended passages without figures */
-	uint64_t n_open;      /* passages that were open when the record was made */
-	uint64_t n_died;      /* passages inside which a process died */
-	uint64_t n_ranks;     /* members that entered it */
-	uint64_t time_ns;     /* of the ended passages, summed over threads and ranks */
-	uint64_t *member_ns;  /* owned; of each member, over its threads, also of open passages so
-			       * far; 0: it did not enter. NULL: not known */
-	uint64_t lost_ns;     /* time in which it was open, but not measured (deaths, restarts) */
-	uint64_t shared_ns;   /* part of the window in which other regions were open too */
-	int64_t n_others;     /* those of the socket that had most, or -1 */
-	bool is_row;          /* of a state (client/region/state.h): it has no own bytes */
-	uint64_t n_stretches; /* from the first rank in to the last one out */
-	uint64_t n_measured;  /* stretches that were read one by one, not in windows */
-	uint64_t n_windows;   /* in which the others were read together */
-	uint64_t windows_ns;  /* sum of their lengths */
-	uint32_t n_sockets;   /* 0: no figures */
+	char *title;         /* owned: what the name is short for; NULL: nothing */
+	uint64_t n_passages; /* ended passages of all ranks, also failed ones */
+	uint64_t n_failed;   /* ended passages without figures */
+	uint64_t n_open;     /* passages that were open when the record was made */
+	uint64_t n_died;     /* passages inside which a process died */
+	uint64_t n_ranks;    /* members that entered it */
+	uint64_t time_ns;    /* of the ended passages, summed over threads and ranks */
+	uint64_t *member_ns; /* owned; of each member, over its threads, also of open passages so
+			      * far; 0: it did not enter. NULL: not known */
+	uint64_t lost_ns;    /* time in which it was open, but not measured (deaths, restarts) */
+	uint64_t shared_ns;  /* part of the window in which other regions were open too */
+	int64_t n_others;    /* those of the socket that had most, or -1 */
+	bool is_row;         /* of a state (client/region/state.h) */
+	uint32_t n_sockets;  /* 0: no figures */
 	struct record_socket *sockets; /* owned; by socket */
 	struct record_work work[RECORD_UNITS_MAX];
 	struct record_misses misses;
@@ -162,6 +141,7 @@ struct record {
 	char *warning; /* caveats on the whole record, sentences; owned, or NULL */
 	uint32_t n_regions;
 	struct record_region *regions; /* owned; in the order of their first begin */
+	struct record_region outside;  /* of threads that were in none; only its sockets matter */
 };
 
 /* Frees what @record owns, and empties it. */
@@ -197,5 +177,5 @@ uint32_t record_count_died(const struct record *record);
 /* Adds a sentence to the warning of the record; cut if there is no room. */
 _printf_(2, 3) void record_warn(struct record *record, const char *format, ...);
 
-/* The members of @own, in an open object. */
-void record_json_own(struct jsonwriter *json, const struct record_own *own);
+/* Is part of the region's traffic not in its counts? */
+bool record_has_hole(const struct record_region *region);

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 import run
 import simulation
@@ -105,6 +106,26 @@ def simulated_shares(words):
     return of_function(match[1]) if match else of_kernel(name, options, simulated)
 
 
+# --- the example of regions that overlap, by the words of the page ---
+
+def example():
+    """The example of regions that overlap follows from its picture, by the definitions of the page"""
+    picture, said = re.search(r"^ rank 0.*?\n\n.*?```", PAGE, re.MULTILINE | re.DOTALL)[0].split("\n\n")
+    *ranks, moved = ([cell.strip() for cell in line.split("|")[1:-1]] for line in picture.splitlines())
+    found = {name: [Fraction(0)] * 3 for name in ("A", "B", "outside")}
+    for *threads, amount in zip(*ranks, moved, strict=True):
+        time, n_bytes = "".join(threads), int(amount.removesuffix("MB"))
+        for name, sums in found.items():
+            own = Fraction(time.count("." if name == "outside" else name), len(time))
+            is_alone = name != "outside" and own > 0 and own + Fraction(time.count("."), len(time)) == 1 and own >= Fraction(99, 100)
+            parts = (own * is_alone, own, own > 0)
+            found[name] = [sum_ + part * n_bytes for sum_, part in zip(sums, parts)]
+    told = {name: list(map(int, numbers)) for name, *numbers in
+            re.findall(r"^ (\w+) +(\d+) MB +(\d+) MB +(\d+) MB$", said, re.MULTILINE)}
+    tap.equal(sum(share for _, share, _ in found.values()), sum(int(amount.removesuffix("MB")) for amount in moved), "shares")
+    tap.equal(told, found, "the three sums")
+
+
 # --- cases ---
 
 def case(words, figures):
@@ -125,4 +146,4 @@ if __name__ == "__main__":
     simulation.need(simulation.QEMU)
     found = list(rows())
     tap.check(len(found) > 15, f"only {len(found)} rows")
-    tap.run_functions([(says_what_it_is.__doc__, says_what_it_is)] + [case(*row) for row in found])
+    tap.run_functions([(one.__doc__, one) for one in (says_what_it_is, example)] + [case(*row) for row in found])

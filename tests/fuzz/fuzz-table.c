@@ -15,10 +15,11 @@
 
 #include "client/collect/snapshot.h"
 #include "client/region/cell.h"
+#include "client/region/edge.h"
+#include "client/region/interval.h"
 #include "client/region/member.h"
-#include "client/region/observe.h"
-#include "client/region/stretch.h"
-#include "client/region/sums.h"
+#include "client/region/pace.h"
+#include "client/region/state.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/clock.h"
@@ -103,87 +104,84 @@ static void write_any(void)
 		words = sizeof(struct table_cell);
 		break;
 	case 4:
-		place = all.table->estimate;
-		words = sizeof all.table->estimate;
+		place = &all.table->intervals[index % 2];
+		words = sizeof(struct table_interval);
 		break;
 	case 5:
-		place = &all.table->observed;
-		words = sizeof all.table->observed;
+		place = &all.table->posts[index % PLACES];
+		words = sizeof(struct table_post);
 		break;
 	case 6:
-		place = &all.table->outside;
-		words = sizeof all.table->outside;
+		place = &all.table->seen[index / PLACES % PLACES][index % PLACES];
+		words = sizeof(struct table_seen);
 		break;
 	case 7:
-		place = &all.table->nests[index / PLACES % PLACES][index % PLACES];
-		words = sizeof(struct table_nest);
+		place = &all.table->works[index / PLACES % PLACES][index % PLACES];
+		words = sizeof(struct table_work);
 		break;
 	default:
-		place = &all.table->records[index % (2 * PLACES)];
-		words = offsetof(struct table_record, sockets) + 2 * sizeof(struct table_socket);
+		place = &all.table->sums[index % 8 ? index % PLACES : TABLE_OUTSIDE];
+		words = offsetof(struct table_sums, sockets[SOCKETS]);
 	}
 	((uint64_t *)place)[word % (words / sizeof(uint64_t))] = take_number();
 }
 
 /* --- the members --- */
 
-static void enter(struct member *member, unsigned region)
+static struct table_cell *own_cell(struct member *member, unsigned place)
+{
+	return &all.table->cells[member->slot][place];
+}
+
+/* When a thread that takes a reading now comes or goes. */
+static uint64_t take_reading(struct member *member)
 {
 	struct meter meter = { .table = member->table };
-	struct reading reading = { .meter = &meter, .edge = region };
+	struct readout readout = { .n_sockets = 0 };
 
-	nest_begin(member->table, member->slot, region + 1, all.sweep);
-	cell_begin(&member->table->cells[member->slot][region], all.sweep);
-	if (!stretch_is_held(member->table, region))
-		stretch_enter(member, region, clock_now_ns(), &reading);
-	stretch_advance_others(member, region, &reading);
-	alone_enter(member->table, member->slot, region);
-	reading_done(&reading);
+	if (meter_read(&meter, &readout) == 0)
+		interval_add(member, &readout);
+	readout_done(&readout);
+	return interval_edge_ns(member->table, all.sweep * 1000000);
+}
+
+static void enter(struct member *member, unsigned region)
+{
+	const bool reads = edge_is_first(member->table, member->slot, region) ||
+			   pace_is_due(member->table, all.sweep * 1000000);
+
+	table_use_cell(member->table, member->slot, region);
+	cell_pause(own_cell(member, region + 1), all.sweep * 1000000);
+	cell_begin(own_cell(member, region), all.sweep * 1000000, reads ? take_reading(member) : 0);
 }
 
 static void leave(struct member *member, unsigned region)
 {
-	struct meter meter = { .table = member->table };
-	struct reading reading = { .meter = &meter, .edge = region };
+	const bool reads = edge_is_last(member->table, member->slot, region) ||
+			   pace_is_long(member->table, 1, 1, all.sweep * 1000000);
 
-	alone_leave(member->table, member->slot, region);
-	cell_end(&member->table->cells[member->slot][region], 1, all.sweep);
-	nest_end(member->table, member->slot, region + 1, 1, all.sweep);
-	stretch_check_holder(member, region);
-	stretch_leave(member, region, clock_now_ns(), &reading);
-	stretch_advance_others(member, region, &reading);
-	reading_done(&reading);
+	cell_end(own_cell(member, region), 1, all.sweep, reads ? take_reading(member) : all.sweep);
+	cell_resume(own_cell(member, region + 1), all.sweep * 1000000);
+	pace_add_cost(member->table, 1000);
 }
 
 static void abandon(struct member *member, unsigned region)
 {
-	cell_abandon_all(&member->table->cells[member->slot][region]);
-	cell_fail(&member->table->cells[member->slot][region]);
-	stretch_abandon(member, region);
-}
-
-static void read_between(struct member *member)
-{
-	struct meter meter = { .table = member->table };
-	struct reading reading = { .meter = &meter, .edge = ALONE_NOBODY };
-
-	if (reading_take(&reading) < 0)
-		stretch_lose_windows(member);
-	stretch_advance_others(member, STRETCH_ALL, &reading);
-	reading_done(&reading);
+	cell_abandon(own_cell(member, region), 1, all.sweep);
+	cell_abandon_all(own_cell(member, region), all.sweep);
+	interval_is_unread(member->table);
+	interval_unread_ns(member->table, region, all.sweep * 1000000);
 }
 
 /* A change of a state, of which the first regions are the rows. */
 static void turn(struct member *member)
 {
-	struct meter meter = { .table = member->table };
 	const uint8_t what = take_byte();
 	struct state_turn turn = { .state = state_at(all.table, 0),
 		.part = 1,
 		.before = what % 3,
 		.now = what / 3 % 3,
 		.now_ns = all.sweep * 1000000 };
-	struct reading reading = { .meter = &meter, .edge = ALONE_NOBODY, .turn = &turn };
 
 	for (int i = 0; i < STATE_ROWS; i++) {
 		table_find_or_add(all.table, (char[]){ (char)('a' + i), '\0' });
@@ -191,12 +189,10 @@ static void turn(struct member *member)
 	}
 	turn.state->first |= 1;
 	turn.state->part |= 2;
-	if (cell_turn(all.table->cells[member->slot], &turn) && what / 9 % 2)
-		reading_take(&reading);
-	else
-		state_note_unread(turn.state);
-	stretch_advance_others(member, STRETCH_ALL, &reading);
-	reading_done(&reading);
+	if (state_turns_class(&turn) && what / 9 % 2)
+		take_reading(member);
+	state_turn(all.table->cells[member->slot], &turn);
+	state_recount(all.table, turn.state);
 }
 
 static void come(struct member *member)
@@ -207,25 +203,21 @@ static void come(struct member *member)
 			abort();
 	}
 	member->fd = NOT_OPEN;
-	stretch_settle_former(member);
 }
 
 static void come_again(struct member *member)
 {
 	member_leave(member);
 	member_let_go(member);
-	member_done(member);
+	interval_done(member);
 	come(member);
 }
 
 static void look_around(struct member *member)
 {
 	member_look_for_dead(member);
-	observe_is_due(member, take_number());
 	member_should_look(member, take_number());
-	if (!member_is_one(member))
-		stretch_settle_dead(member, NULL);
-	stretch_settle_dead(member, NULL);
+	member_is_one(member);
 }
 
 static void work(struct member *member, unsigned region)
@@ -237,7 +229,7 @@ static void work(struct member *member, unsigned region)
 		return;
 	unit = table_find_or_add_unit(all.table, region, name);
 	if (unit >= 0)
-		cell_work(&all.table->cells[member->slot][region], (unsigned)unit, 2);
+		all.table->works[member->slot][region].work[unit]++;
 	cell_excess(&all.table->cells[member->slot][index]);
 	table_keep_failure(all.table, name);
 	table_keep_why(all.table, region, name);
@@ -273,7 +265,7 @@ static void step(void)
 		abandon(member, region);
 		break;
 	case 3:
-		read_between(member);
+		take_reading(member);
 		break;
 	case 4:
 		come_again(member);
@@ -295,22 +287,6 @@ static void step(void)
 	}
 }
 
-/* 0: each stretch is read; 1: in windows that end when another region is read; 2: a reading is due
- * at each edge, and each window is stale. */
-static void choose_windows(size_t kind)
-{
-	struct table_header *header = &all.table->header;
-
-	if (kind != 1 && kind != 2)
-		return;
-	if (kind == 1)
-		header->site_gap_ns = UINT64_C(1) << 60;
-	header->overhead = 10000;
-	header->reading_ns = 1;
-	for (unsigned i = 0; i < table_count_regions(all.table); i++)
-		all.table->regions[i].usual_ns = 1;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	input.data = data;
@@ -327,14 +303,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	TABLE_WRITE_TEXT(all.table->header.units[0], "bytes");
 	table_find_or_add(all.table, "a");
 	table_find_or_add(all.table, "b");
-	choose_windows(size_bytes % 3);
+	for (int i = 0; i < PLACES; i++)
+		all.table->regions[i].has_sums = 1;
+	all.table->header.overhead = PACE_WISHED | (size_bytes % 3 ? 10000 : 0);
 	for (int i = 0; i < MEMBERS; i++)
 		come(&all.members[i]);
 	for (int i = 0; i < STEPS_MAX && input.size_bytes; i++)
 		step();
 	look();
 	for (int i = 0; i < MEMBERS; i++)
-		member_done(&all.members[i]);
+		interval_done(&all.members[i]);
 	fclose(all.nowhere);
 	table_unmap(all.table);
 	return 0;

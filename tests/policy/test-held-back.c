@@ -11,7 +11,6 @@
 #include "client/command/export/export.h"
 #include "client/command/stat/stat-reading.h"
 #include "client/command/validate/measure/probe.h"
-#include "client/region/reading.h"
 #include "client/region/regions.h"
 #include "common/clock.h"
 #include "tests/harness/daemon-process.h"
@@ -77,13 +76,13 @@ static int region_is_a_difference(const struct site *site)
 	setenv("UNCORE_REPORT", "/dev/null", 1);
 	for (int i = 0; i < READINGS; i++) {
 		const uint64_t called_ns = clock_now_ns();
-		struct reading reading = { .meter = &regions_get()->meter, .edge = ALONE_NOBODY };
+		struct readout readout = { .n_sockets = 0 };
 
-		if (reading_take(&reading) < 0)
+		if (meter_read(&regions_get()->meter, &readout) < 0)
 			return FAILED;
-		if (!is_since(&reading.readout, called_ns))
+		if (!is_since(&readout, called_ns))
 			return TOO_OLD;
-		reading_done(&reading);
+		readout_done(&readout);
 	}
 	return 0;
 }

@@ -20,19 +20,13 @@
 static bool add_metric(struct candidate *ret, uint32_t metric)
 {
 	const struct derived total = derived_total(&ret->row, metric);
-	const struct record_own own = derived_own(&ret->row, metric);
+	const struct derived_bracket bracket = derived_bracket(&ret->row, metric);
 
-	if (!derived_is_known(&total) || (ret->row.shared_ns && !own.is_known))
+	if (!derived_is_known(&total))
 		return false;
-	if (!ret->row.shared_ns) {
-		ret->bytes += total.value;
-	} else if (!isnan(own.own)) {
-		ret->basis = strcmp(ret->basis, "counted") == 0 ? "estimate" : ret->basis;
-		ret->bytes += own.own;
-	} else {
-		ret->basis = "at least";
-		ret->bytes += own.low;
-	}
+	if (derived_is_wide(&bracket))
+		ret->basis = "share";
+	ret->bytes += total.value;
 	return true;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Regions whose data may be worth faster memory: those that move DRAM's bytes nearly as fast as it
  * can be done. Figures are the region's own: counted, if no other region was open meanwhile; else
- * the estimate; else the low end of the bracket. Those come first whose threads missed most in the
+ * its share. Those come first whose threads missed most in the
  * last-level cache (UNCORE_MISSES, libuncore(3)), and those with most bytes if any has no such
  * count.
  */
@@ -13,7 +13,7 @@
 
 struct candidate {
 	struct record_region row; /* borrows all that it has */
-	const char *basis;        /* "counted", "estimate", "at least" */
+	const char *basis;        /* "counted", "share" */
 	double bytes, rate;       /* per ns */
 	double shared;            /* part of its time in which other regions were open */
 };

@@ -39,9 +39,12 @@ static inline int wait_for(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
+/* Each daemon counts anew. */
 static inline void start_with(struct fake_daemon *daemon, const struct fake_options *options)
 {
-	fake_daemon_start(daemon, options, 1);
+	static uint64_t generation;
+
+	fake_daemon_start(daemon, options, ++generation);
 	setenv("UNCORE_SOCKET", daemon->path, 1);
 }
 

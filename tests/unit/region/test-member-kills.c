@@ -13,13 +13,13 @@
 
 #include "client/collect/snapshot.h"
 #include "client/region/cell.h"
-#include "client/region/stretch.h"
+#include "client/region/interval.h"
+#include "client/region/meter.h"
 #include "client/region/sums.h"
-#include "client/region/word.h"
 #include "common/clock.h"
 #include "tests/unit/region/region-case.h"
 
-enum { REGIONS = 2, RECORDS = 8, SYSCALL_STOP = SIGTRAP | 0x80 };
+enum { REGIONS = 2, SYSCALL_STOP = SIGTRAP | 0x80 };
 
 static struct {
 	struct fake_daemon daemon;
@@ -54,40 +54,62 @@ static void finish(void)
 
 /* --- a life --- */
 
-static void enter(struct member *member, struct reading *reading, unsigned region)
+static struct table_cell *own_cell_of(struct member *member, unsigned place)
 {
-	cell_begin(&member->table->cells[member->slot][region], 1);
-	CHECK(stretch_enter(member, region, clock_now_ns(), reading) == 0);
-	stretch_advance_others(member, region, reading);
+	return &member->table->cells[member->slot][place];
 }
 
-static void leave(struct member *member, struct reading *reading, unsigned region)
+static void read_with(struct member *member, struct meter *meter)
 {
-	cell_end(&member->table->cells[member->slot][region], 1, 2);
-	CHECK(stretch_leave(member, region, clock_now_ns(), reading) == 0);
-	stretch_advance_others(member, region, reading);
+	struct readout readout = { .n_sockets = 0 };
+
+	CHECK(meter_read(meter, &readout) == 0);
+	interval_add(member, &readout);
+	readout_done(&readout);
+}
+
+static uint64_t edge_ns(const struct member *member)
+{
+	return interval_edge_ns(member->table, 0);
+}
+
+static void enter(struct member *member, struct meter *meter, unsigned region)
+{
+	read_with(member, meter);
+	cell_begin(own_cell_of(member, region), clock_now_ns(), edge_ns(member));
+}
+
+static void leave(struct member *member, struct meter *meter, unsigned region)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	read_with(member, meter);
+	cell_end(own_cell_of(member, region), now_ns, now_ns, edge_ns(member));
 }
 
 static void pass(struct member *member, struct meter *meter, unsigned region)
 {
-	struct reading before = { .meter = meter }, after = { .meter = meter };
+	enter(member, meter, region);
+	leave(member, meter, region);
+}
 
-	enter(member, &before, region);
-	leave(member, &after, region);
-	reading_done(&before);
-	reading_done(&after);
+static void use_cells(struct member *member)
+{
+	for (unsigned i = 0; i < REGIONS; i++)
+		table_use_cell(member->table, member->slot, i);
 }
 
 static void come(struct member *member)
 {
 	CHECK(member_join(member, scene.table, scene.fd) == 0);
-	stretch_settle_former(member);
+	use_cells(member);
 }
 
 static void go(struct member *member)
 {
 	member_leave(member);
 	member_let_go(member);
+	interval_done(member);
 }
 
 static void live(void)
@@ -106,27 +128,23 @@ static void die_inside(void)
 {
 	struct member member;
 	struct meter meter;
-	struct reading reading = { .meter = &meter };
 
 	come(&member);
 	meter_init(&meter, scene.table);
-	enter(&member, &reading, 0);
+	enter(&member, &meter, 0);
 	kill(getpid(), SIGKILL);
 }
 
-/* Takes a reading for others: the region of a member that died is closed by it. */
+/* Takes a reading for others, which ends what a member held that died. */
 static void observe_dead(void)
 {
 	struct member member;
 	struct meter meter;
-	struct reading reading = { .meter = &meter };
 
 	CHECK(member_observe(&member, scene.table, scene.fd) == 0);
 	meter_init(&meter, scene.table);
 	member_look_for_dead(&member);
-	CHECK(reading_take(&reading) == 0);
-	stretch_settle_dead(&member, &reading);
-	stretch_advance_others(&member, STRETCH_ALL, &reading);
+	read_with(&member, &meter);
 	go(&member);
 }
 
@@ -172,20 +190,28 @@ static bool kill_at(pid_t pid, unsigned nth)
 
 /* --- what holds then --- */
 
-static void copy_record(const struct table *table, unsigned region, struct table_record *ret)
+static struct sums sums_of(const struct table *table, unsigned place)
 {
-	memset(ret, 0, sizeof *ret);
-	sums_copy(ret, &table->records[word_of(table, region).record]);
+	static struct sums sums;
+
+	memset(&sums, 0, sizeof sums);
+	sums_read(&sums, &table->sums[place]);
+	return sums;
 }
 
-/* A record has one owner: a region, or a member that may write it. */
-static void check_owners(const struct table *table, const struct member *member)
+static uint64_t all_of(const struct table *table, unsigned place)
 {
-	const unsigned first = word_of(table, 0).record, second = word_of(table, 1).record,
-		       spare = table->slots[member->slot].spare;
+	return sums_of(table, place).sockets[0].metrics[0].all;
+}
 
-	assert_true(first != second || !first);
-	assert_true(!spare || (spare != first && spare != second));
+/* The shares of all regions and of outside. */
+static uint64_t shares_of(const struct table *table)
+{
+	uint64_t sum = sums_of(table, TABLE_OUTSIDE).sockets[0].metrics[0].share;
+
+	for (unsigned i = 0; i < REGIONS; i++)
+		sum += sums_of(table, i).sockets[0].metrics[0].share;
+	return sum;
 }
 
 static uint64_t count_passages(void)
@@ -203,26 +229,21 @@ static uint64_t count_passages(void)
 /* A process that comes then finds every region closed, and measures. */
 static void check_usable(void)
 {
-	static struct table_record before, after;
 	struct member member;
 	struct meter meter;
 
 	come(&member);
 	meter_init(&meter, scene.table);
 	assert_int_equal(member_look_for_dead(&member), 0);
-	stretch_settle_dead(&member, NULL);
+	read_with(&member, &meter);
+	assert_false(interval_is_unread(scene.table));
 	for (unsigned i = 0; i < REGIONS; i++) {
-		assert_int_equal(word_of(scene.table, i).holder, 0);
-		copy_record(scene.table, i, &before);
+		const uint64_t before = all_of(scene.table, i);
+
 		pass(&member, &meter, i);
-		assert_int_equal(word_of(scene.table, i).holder, 0);
-		copy_record(scene.table, i, &after);
-		assert_int_equal(after.sockets[0].sums[0].count,
-			before.sockets[0].sums[0].count + FAKE_STEP);
+		assert_int_equal(all_of(scene.table, i), before + FAKE_STEP);
 	}
-	check_owners(scene.table, &member);
 	go(&member);
-	member_done(&member);
 	meter_disown(&meter);
 }
 
@@ -268,19 +289,17 @@ CASE("... also if each has the slot of a member that died")
 /* Bytes count once: those that moved until the observer's reading, or none of them. */
 CASE("who reads for the dead may be killed, too")
 {
-	static struct table_record before, after;
 	bool was_killed = true;
 
 	begin();
 	for (unsigned nth = 1; was_killed; nth++) {
-		copy_record(scene.table, 0, &before);
+		const uint64_t before = all_of(scene.table, 0);
+		uint64_t moved;
+
 		assert_int_equal(waitpid(start(die_inside, false), NULL, 0) > 0, 1);
 		was_killed = kill_at(start(observe_dead, true), nth);
-		copy_record(scene.table, 0, &after);
-		if (!was_killed)
-			assert_int_equal(word_of(scene.table, 0).holder, 0);
-		assert_int_equal(after.sockets[0].sums[0].count - before.sockets[0].sums[0].count,
-			word_of(scene.table, 0).holder ? 0 : FAKE_STEP);
+		moved = all_of(scene.table, 0) - before;
+		assert_true(moved == FAKE_STEP || (was_killed && !moved));
 		check_usable();
 	}
 	finish();
@@ -296,58 +315,69 @@ CASE("who reads for the dead may be killed, too")
 
 static volatile bool *is_over; /* shared */
 
-/* A reading that was taken, so that to use it makes no system call. */
-static struct reading reading_of(uint64_t sweep)
-{
-	struct uncore_sample *sample = calloc(1, sizeof *sample);
+enum { SWEEPS = 4, LATER = 100 };
 
-	CHECK(sample);
-	*sample = (struct uncore_sample){
-		.size = sizeof *sample,
+/* So that to use a reading makes no system call. */
+static void add_reading(struct member *member, uint64_t sweep)
+{
+	struct uncore_sample sample = {
+		.size = sizeof sample,
 		.n_values = 1,
 		.generation = { 1, 1 },
 		.sweep = sweep,
-		.begin_ns = sweep,
-		.end_ns = sweep,
+		.begin_ns = 1000 * sweep,
+		.end_ns = 1000 * sweep,
 		.values[0].count = sweep * FAKE_STEP,
 	};
-	return (struct reading){ .readout = { .samples = sample, .n_sockets = 1 },
-		.is_taken = true };
+
+	interval_add(member, &(struct readout){ .samples = &sample, .n_sockets = 1 });
+}
+
+static void enter_at(struct member *member, uint64_t sweep, unsigned region)
+{
+	add_reading(member, sweep);
+	cell_begin(own_cell_of(member, region), 1000 * sweep, 1000 * sweep);
+}
+
+static void leave_at(struct member *member, uint64_t sweep, unsigned region)
+{
+	add_reading(member, sweep);
+	cell_end(own_cell_of(member, region), 1000 * sweep, 1000 * sweep, 1000 * sweep);
 }
 
 /* Region 0 is open from reading 1 to 4, region 1 from 2 to 3. */
 static void change_regions(void)
 {
-	struct reading readings[] = { reading_of(1), reading_of(2), reading_of(3), reading_of(4) };
 	struct member member;
 
 	CHECK(member_join(&member, scene.table, MEMBER_ALONE) == 0);
+	use_cells(&member);
 	raise(SIGSTOP);
-	enter(&member, &readings[0], 0);
-	enter(&member, &readings[1], 1);
-	leave(&member, &readings[2], 1);
-	leave(&member, &readings[3], 0);
+	enter_at(&member, 1, 0);
+	enter_at(&member, 2, 1);
+	leave_at(&member, 3, 1);
+	leave_at(&member, 4, 0);
 	*is_over = true;
 }
 
-/* Region 0 is read in a window of two stretches, so that it stays open. */
-static void change_windows(void)
+static void copy_interval(struct table_interval *to, const struct table_interval *from)
 {
-	struct reading readings[] = { reading_of(1), reading_of(2), reading_of(3), reading_of(4),
-		reading_of(5), reading_of(6) };
-	struct member member;
+	memcpy(to, from, offsetof(struct table_interval, from));
+	to->from[0] = from->from[0];
+	to->to.number = from->to.number;
+	to->to.at_ns = from->to.at_ns;
+	to->to.n_sockets = from->to.n_sockets;
+	to->to.sockets[0] = from->to.sockets[0];
+	memcpy(to->parts, from->parts, (REGIONS + 1) * sizeof *to->parts);
+}
 
-	CHECK(member_join(&member, scene.table, MEMBER_ALONE) == 0);
-	scene.table->header.overhead = 1;
-	scene.table->header.site_gap_ns = 1000000000000000;
-	scene.table->regions[0].usual_ns = 1;
-	raise(SIGSTOP);
-	for (unsigned i = 0; i < ARRAY_SIZE(readings); i += 2) {
-		enter(&member, &readings[i], 0);
-		scene.table->header.wants_pair = i == 2;
-		leave(&member, &readings[i + 1], 0);
-	}
-	*is_over = true;
+static void copy_place(struct table *to, unsigned place)
+{
+	const struct table_sums *sums = &scene.table->sums[place];
+
+	to->cells[0][place] = scene.table->cells[0][place];
+	to->seen[0][place] = scene.table->seen[0][place];
+	memcpy(&to->sums[place], sums, offsetof(struct table_sums, sockets[1]));
 }
 
 /* The table as a member finds it that comes after the death of the other. */
@@ -357,69 +387,66 @@ static void copy_table(struct table *to)
 	to->slots[0] = scene.table->slots[0];
 	to->slots[0].state = 1 << 8 | TABLE_DIED;
 	memcpy(to->regions, scene.table->regions, REGIONS * sizeof *to->regions);
-	memcpy(to->cells[0], scene.table->cells[0], REGIONS * sizeof *to->cells[0]);
-	for (int i = 1; i < RECORDS; i++)
-		sums_copy(&to->records[i], &scene.table->records[i]);
+	for (int i = 0; i <= SWEEPS; i++)
+		memcpy(&to->posts[i], &scene.table->posts[i],
+			offsetof(struct table_post, sockets[1]));
+	for (int i = 0; i < 2; i++)
+		copy_interval(&to->intervals[i], &scene.table->intervals[i]);
+	for (unsigned i = 0; i < REGIONS; i++)
+		copy_place(to, i);
+	copy_place(to, TABLE_OUTSIDE);
 }
 
-static void check_region(struct member *member, unsigned region)
+/*
+ * What the dead held ends at the next reading. Then all that moved since the first reading is
+ * shared out: if that reading was lost, since the next one.
+ */
+static void check_sums(struct member *member)
 {
-	static struct table_record before, after;
-	struct reading first = reading_of(100), second = reading_of(101);
-	const uint64_t most = region ? 1 : 3;
+	const struct table *table = member->table;
+	const uint64_t last = LATER + 2 * REGIONS;
+	uint64_t shares;
 
-	assert_int_equal(word_of(member->table, region).holder, 0);
-	copy_record(member->table, region, &before);
-	assert_int_equal(before.sockets[0].sums[0].count % FAKE_STEP, 0);
-	assert_true(before.sockets[0].sums[0].count <= most * FAKE_STEP);
-	enter(member, &first, region);
-	leave(member, &second, region);
-	copy_record(member->table, region, &after);
-	assert_int_equal(
-		after.sockets[0].sums[0].count, before.sockets[0].sums[0].count + FAKE_STEP);
-	reading_done(&first);
-	reading_done(&second);
-}
+	add_reading(member, LATER);
+	for (unsigned i = 0; i < REGIONS; i++) {
+		const uint64_t before = all_of(table, i);
 
-/* A window that was left may end at any reading, with all that moved since. */
-static void check_window(struct member *member, unsigned region)
-{
-	static struct table_record before, after;
-	struct reading first = reading_of(100), second = reading_of(101);
-	uint64_t moved;
+		enter_at(member, LATER + 2 * i + 1, i);
+		leave_at(member, LATER + 2 * i + 2, i);
+		assert_int_equal(all_of(table, i), before + FAKE_STEP);
+	}
+	shares = shares_of(table);
+	assert_int_equal(shares % FAKE_STEP, 0);
+	assert_in_range(shares / FAKE_STEP, last - LATER, last - 1);
+	assert_true(shares / FAKE_STEP == last - LATER || shares / FAKE_STEP >= last - SWEEPS);
+	for (unsigned i = 0; i < REGIONS; i++) {
+		const struct sums sums = sums_of(table, i);
+		const struct table_sum *sum = &sums.sockets[0].metrics[0];
 
-	copy_record(member->table, region, &before);
-	enter(member, &first, region);
-	leave(member, &second, region);
-	copy_record(member->table, region, &after);
-	moved = after.sockets[0].sums[0].count - before.sockets[0].sums[0].count;
-	assert_int_equal(before.sockets[0].sums[0].count % FAKE_STEP, 0);
-	assert_int_equal(moved % FAKE_STEP, 0);
-	assert_true(moved <= 101 * FAKE_STEP);
-	reading_done(&first);
-	reading_done(&second);
+		assert_in_range(sum->share, sum->alone, sum->all);
+		assert_int_equal(sum->all % FAKE_STEP, 0);
+	}
 }
 
 /* @slot: of the member that comes; 0: of the one that died. */
-static void check_copy(
-	struct table *copy, unsigned slot, void (*check)(struct member *member, unsigned region))
+static void check_copy(struct table *copy, unsigned slot)
 {
 	struct member member;
 
 	copy_table(copy);
 	assert_int_equal(member_join(&member, copy, MEMBER_ALONE), 0);
 	assert_int_equal(member.slot, slot);
-	stretch_settle_former(&member);
-	stretch_settle_dead(&member, NULL);
-	for (unsigned i = 0; i < REGIONS; i++)
-		check(&member, i);
-	check_owners(copy, &member);
+	use_cells(&member);
+	check_sums(&member);
 	copy->slots[slot] = (struct table_slot){ .state = 0 };
-	member_done(&member);
+	for (unsigned i = 0; i < REGIONS; i++) {
+		*own_cell_of(&member, i) = (struct table_cell){ .lock = 0 };
+		copy->seen[slot][i] = (struct table_seen){ .n_left = 0 };
+	}
+	interval_done(&member);
 }
 
-__attribute__((unused)) static void at_each_instruction(
-	void (*life)(void), void (*check)(struct member *member, unsigned region))
+CASE("sums are right after each instruction of their changes")
 {
 	struct table *fresh, *used;
 	unsigned n = 0;
@@ -435,13 +462,13 @@ __attribute__((unused)) static void at_each_instruction(
 	is_over = mmap(
 		NULL, sizeof *is_over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(is_over != MAP_FAILED);
-	pid = start(life, true);
+	pid = start(change_regions, true);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	for (; !*is_over; n++) {
-		check_copy(fresh, 1, check);
-		check_copy(used, 0, check);
+		check_copy(fresh, 1);
+		check_copy(used, 0);
 		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSTOPPED(status));
@@ -454,15 +481,5 @@ __attribute__((unused)) static void at_each_instruction(
 	table_unmap(fresh);
 	table_unmap(used);
 	finish();
-}
-
-CASE("a region is right after each instruction of its changes")
-{
-	at_each_instruction(change_regions, check_region);
-}
-
-CASE("... also if it is read in windows")
-{
-	at_each_instruction(change_windows, check_window);
 }
 #endif

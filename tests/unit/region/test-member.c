@@ -15,8 +15,9 @@
 #include "client/collect/snapshot.h"
 #include "client/libuncore/internal.h"
 #include "client/region/cell.h"
-#include "client/region/observe.h"
+#include "client/region/interval.h"
 #include "client/region/team.h"
+#include "common/clock.h"
 #include "tests/unit/region/region-case.h"
 
 enum { RUNS = 4, NO = 1, YES = 2 };
@@ -96,22 +97,25 @@ struct process {
 	int orders, answers;
 };
 
-/* Observes, and dies meanwhile if there are more samples than are told here. */
-static bool observe_now(const struct member *member, uint32_t n_samples)
+/* True: its reading ended an interval. */
+static bool observe_now(struct member *member)
 {
-	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	char *pages = mmap(
-		NULL, 3 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct reading reading = { .readout.n_sockets = n_samples, .is_taken = true };
-	struct uncore_sample *sample = (struct uncore_sample *)(void *)(pages + 2 * page_bytes) - 1;
+	static uint64_t sweep;
+	struct uncore_sample sample = {
+		.size = sizeof sample, .sweep = ++sweep, .begin_ns = clock_now_ns()
+	};
+	const uint64_t before = uncored.table->header.added;
 
-	CHECK(sizeof *sample <= 2 * page_bytes);
-	CHECK(pages != MAP_FAILED && munmap(pages + 2 * page_bytes, page_bytes) == 0);
-	reading.readout.samples = sample;
-	sample->begin_ns = sample->end_ns = 5;
-	signal(SIGSEGV, SIG_DFL);
-	observe(member, &reading);
-	return uncored.table->observed.at_ns == 5;
+	sample.end_ns = sample.begin_ns;
+	interval_add(member, &(struct readout){ .samples = &sample, .n_sockets = 1 });
+	return uncored.table->header.added == before + 1;
+}
+
+/* As a member that is killed while it adds an interval. */
+static void die_adding(const struct member *member)
+{
+	uncored.table->header.adder = (member->slot + 1) | member->state >> 8 << 16;
+	kill(getpid(), SIGKILL);
 }
 
 static int obey(struct team *team, char order)
@@ -124,12 +128,13 @@ static int obey(struct team *team, char order)
 		CHECK(member_observe(&team->member, uncored.table, uncored.fds[0]) == 0);
 		return (int)team->member.slot;
 	case 'i': /* is inside the first region */
-		cell_begin(&uncored.table->cells[team->member.slot][0], 1);
+		table_use_cell(uncored.table, team->member.slot, 0);
+		cell_begin(&uncored.table->cells[team->member.slot][0], 1, 1);
 		return YES;
-	case 'o': /* takes a look for the estimate */
-		return observe_now(&team->member, 1) ? YES : NO;
+	case 'o': /* adds a reading */
+		return observe_now(&team->member) ? YES : NO;
 	case 'k': /* is killed while it does */
-		observe_now(&team->member, 2);
+		die_adding(&team->member);
 		return NO;
 	case 'd': /* looks for the dead */
 		return (int)member_look_for_dead(&team->member);
@@ -259,7 +264,7 @@ TEAM_CASE("a member observes though the one before it in its slot died then")
 	assert_int_equal(write(first.orders, &order, 1), 1);
 	assert_int_equal(read(first.answers, &(char){ 0 }, 1), 0); /* it has died */
 	end(&first);
-	assert_true(uncored.table->header.observer);
+	assert_true(uncored.table->header.adder);
 	assert_int_equal(member_count_living(uncored.table, uncored.fds[0]), 0);
 	fill_slots(1);
 	assert_int_equal(tell(&second, 'j'), 0);

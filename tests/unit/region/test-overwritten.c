@@ -12,13 +12,13 @@
 
 #include "client/collect/snapshot.h"
 #include "client/region/cell.h"
-#include "client/region/stretch.h"
-#include "client/region/word.h"
+#include "client/region/interval.h"
+#include "client/region/meter.h"
 #include "client/report/record.h"
 #include "common/clock.h"
 #include "tests/unit/region/region-case.h"
 
-enum { PASSAGES = 20000, PASSAGES_OF_WORDS = 5, SECONDS_MOST = 60 };
+enum { PASSAGES = 5000, SECONDS_MOST = 60 };
 
 struct scene {
 	struct fake_daemon daemon;
@@ -43,32 +43,31 @@ static void begin(struct scene *scene, const struct fake_options *options)
 
 static void finish(struct scene *scene)
 {
-	member_done(&scene->member);
+	interval_done(&scene->member);
 	meter_disown(&scene->meter);
 	table_unmap(scene->table);
 	stop(&scene->daemon);
 }
 
-static int enter(struct scene *scene)
+static void read_now(struct scene *scene)
 {
-	struct reading reading = { .meter = &scene->meter };
-	int r;
+	struct readout readout = { .n_sockets = 0 };
 
-	cell_begin(&scene->table->cells[scene->member.slot][0], 1);
-	r = stretch_enter(&scene->member, 0, clock_now_ns(), &reading);
-	reading_done(&reading);
-	return r;
+	CHECK(meter_read(&scene->meter, &readout) == 0);
+	interval_add(&scene->member, &readout);
+	readout_done(&readout);
 }
 
-static int leave(struct scene *scene)
+static void enter(struct scene *scene)
 {
-	struct reading reading = { .meter = &scene->meter };
-	int r;
+	read_now(scene);
+	cell_begin(&scene->table->cells[scene->member.slot][0], clock_now_ns(), clock_now_ns());
+}
 
-	cell_end(&scene->table->cells[scene->member.slot][0], 1, 1);
-	r = stretch_leave(&scene->member, 0, clock_now_ns(), &reading);
-	reading_done(&reading);
-	return r;
+static void leave(struct scene *scene)
+{
+	read_now(scene);
+	cell_end(&scene->table->cells[scene->member.slot][0], 1, clock_now_ns(), clock_now_ns());
 }
 
 static void look(const struct scene *scene)
@@ -124,11 +123,13 @@ static void pass_beside(void (*overwrite)(struct table *, uint32_t), int n_passa
 
 static void overwrite_numbers(struct table *table, uint32_t n)
 {
-	OVERWRITE(table->slots[0].spare, n >> 8 & 1 ? n : 1);
-	OVERWRITE(table->records[1].n_sockets, n >> 8 & 1 ? n : 1);
 	OVERWRITE(table->header.n_slots, n);
-	OVERWRITE(table->header.n_records, n >> 16);
 	OVERWRITE(table->header.n_metrics, n);
+	OVERWRITE(table->header.n_posts, (uint64_t)n << 8);
+	OVERWRITE(table->header.n_taken, (uint64_t)n << 9);
+	OVERWRITE(table->header.added, n);
+	OVERWRITE(table->header.planned, n + (n >> 8 & 1));
+	OVERWRITE(table->header.adder, n >> 8 & 1 ? n : 0);
 }
 
 CASE("numbers of a table are overwritten while a member uses them")
@@ -136,66 +137,42 @@ CASE("numbers of a table are overwritten while a member uses them")
 	pass_beside(overwrite_numbers, PASSAGES);
 }
 
-static void overwrite_word(struct table *table, uint32_t n)
+static void overwrite_interval(struct table *table, uint32_t n)
 {
-	OVERWRITE(table->regions[0].word, (uint64_t)n << 32 | 1 << 16 | (n >> 8 & 1 ? 2 : 0));
+	struct table_interval *interval = &table->intervals[n >> 8 & 1];
+
+	OVERWRITE(interval->n_parts, n);
+	OVERWRITE(interval->n_sockets, n);
+	OVERWRITE(interval->to.n_sockets, n);
+	OVERWRITE(interval->total_ns, n);
+	OVERWRITE(interval->parts[n >> 9 & 1].place, (uint16_t)n);
+	OVERWRITE(interval->parts[n >> 9 & 1].own_ns, n);
+	OVERWRITE(table->sums[0].number[n >> 8 & 1], n);
+	OVERWRITE(table->sums[0].n_sockets[n >> 8 & 1], n);
 }
 
-CASE("each passage ends while the word of its region is overwritten")
+CASE("an interval and sums are overwritten while a member adds them")
 {
-	pass_beside(overwrite_word, PASSAGES_OF_WORDS);
+	pass_beside(overwrite_interval, PASSAGES);
 }
 
-/* --- no room --- */
-
-/* Many processes were killed while they changed a region: no record is left. */
-CASE("a region closes without figures if the table has no room")
+static void overwrite_cell(struct table *table, uint32_t n)
 {
-	static struct scene scene;
-
-	begin(&scene, NULL);
-	assert_int_equal(enter(&scene), 0);
-	scene.table->header.n_records = TABLE_RECORDS;
-	assert_int_equal(leave(&scene), -ENOSPC);
-	assert_non_null(strstr(uncore_error_text(), "no room"));
-	assert_int_equal(word_of(scene.table, 0).holder, 0);
-	finish(&scene);
+	OVERWRITE(table->cells[0][0].lock, n);
+	OVERWRITE(table->cells[0][0].inside, n);
+	OVERWRITE(table->cells[0][0].opened_ns, n);
+	OVERWRITE(table->seen[0][0].n_left, n);
+	OVERWRITE(table->slots[0].used[n >> 8 & 15], n);
+	OVERWRITE(table->regions[0].row, n);
+	OVERWRITE(table->regions[0].holder, n);
 }
 
-/* The program closed its descriptor, and another process has the slot and its spare record. */
-CASE("a member whose slot another has writes no record")
+CASE("cells are overwritten while a member counts in them")
 {
-	static struct scene scene;
-	uint64_t word;
-
-	begin(&scene, NULL);
-	assert_int_equal(enter(&scene), 0);
-	word = word_of(scene.table, 0).raw;
-	scene.table->slots[scene.member.slot].state += 1 << 8;
-	assert_int_equal(leave(&scene), -EBADF);
-	assert_non_null(strstr(uncore_error_text(), "closed a descriptor"));
-	assert_int_equal(word_of(scene.table, 0).raw, word);
-	finish(&scene);
+	pass_beside(overwrite_cell, PASSAGES);
 }
 
-/* A stretch that goes on over readings is in several windows, and there may be no other stretch. */
-CASE("more stretches in windows than there were leave none that was read one by one")
-{
-	static struct scene scene;
-	struct record record = { .host = "" };
-
-	begin(&scene, NULL);
-	assert_int_equal(enter(&scene), 0);
-	assert_int_equal(leave(&scene), 0);
-	scene.table->records[word_of(scene.table, 0).record].window_stretches = 3;
-	assert_int_equal(snapshot(scene.table, &record), 0);
-	assert_int_equal(record.regions[0].n_stretches, 1);
-	assert_int_equal(record.regions[0].n_measured, 0);
-	record_done(&record);
-	finish(&scene);
-}
-
-CASE("a title is kept once, and left out if it is not plain text")
+CASE("a title is kept, and what is not text is none")
 {
 	struct table *table = table_new();
 	char title[TABLE_TITLE_BYTES];

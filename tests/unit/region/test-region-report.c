@@ -350,7 +350,7 @@ CASE("another writer would write the same report")
 	static const char *const keys[] = { "schema", "version", "platform", "generation", "pid",
 		"host", "rank", "note", "failure", "team", "step", "run", "job", "label", "command",
 		"begun", "begun_s", "begun_ns", "ended", "ended_s", "ended_ns", "expected",
-		"not_joined", "members", "cost", "metrics", "regions" };
+		"not_joined", "members", "cost", "metrics", "regions", "outside" };
 	struct json_object_iterator at, end;
 	struct fake_daemon daemon;
 	struct json_object *report;

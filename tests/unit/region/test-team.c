@@ -11,23 +11,15 @@
 
 #include "client/collect/snapshot.h"
 #include "client/region/cell.h"
-#include "client/region/stretch.h"
-#include "client/region/sums.h"
-#include "client/region/word.h"
+#include "client/region/interval.h"
+#include "client/region/meter.h"
 #include "client/report/record.h"
 #include "common/clock.h"
 #include "tests/unit/region/region-case.h"
 
 /* A descriptor that is not open: nobody can be seen to have died, and members observe. */
 enum { NOT_OPEN = -2 };
-enum {
-	MEMBERS = 4,
-	REGIONS = 3,
-	PASSAGES = 3000,
-	SOCKETS = 2,
-	METRICS = 2,
-	NS_PER_SWEEP = 1000000
-};
+enum { MEMBERS = 4, REGIONS = 3, PASSAGES = 3000, SOCKETS = 2, METRICS = 2 };
 
 static atomic_uint_least64_t sweep;
 
@@ -50,8 +42,8 @@ int meter_read(struct meter *meter, struct readout *ret)
 			.n_values = METRICS,
 			.generation = { 1, 1 },
 			.sweep = now,
-			.begin_ns = now * NS_PER_SWEEP,
-			.end_ns = now * NS_PER_SWEEP + 2,
+			.begin_ns = clock_now_ns(),
+			.end_ns = clock_now_ns(),
 		};
 		for (uint32_t i = 0; i < METRICS; i++)
 			sample->values[i].count = now * (s + 1) * (i + 1);
@@ -68,29 +60,30 @@ struct player {
 	unsigned seed;
 };
 
-static void enter(struct member *member, unsigned region, uint64_t now_ns)
+static uint64_t read_at(struct member *member)
 {
 	struct meter meter = { .table = member->table };
-	struct reading reading = { .meter = &meter, .edge = region };
+	struct readout readout = { .n_sockets = 0 };
+	const uint64_t now_ns = clock_now_ns();
 
-	cell_begin(&member->table->cells[member->slot][region], now_ns);
-	if (!stretch_is_held(member->table, region))
-		CHECK(stretch_enter(member, region, clock_now_ns(), &reading) == 0);
-	stretch_advance_others(member, region, &reading);
-	alone_enter(member->table, member->slot, region);
-	reading_done(&reading);
+	CHECK(meter_read(&meter, &readout) == 0);
+	interval_add(member, &readout);
+	readout_done(&readout);
+	return interval_edge_ns(member->table, now_ns);
+}
+
+static void enter(struct member *member, unsigned region, uint64_t now_ns)
+{
+	const uint64_t at_ns = read_at(member);
+
+	cell_begin(&member->table->cells[member->slot][region], now_ns, at_ns);
 }
 
 static void leave(struct member *member, unsigned region, uint64_t begun_ns)
 {
-	struct meter meter = { .table = member->table };
-	struct reading reading = { .meter = &meter, .edge = region };
+	const uint64_t now_ns = clock_now_ns();
 
-	alone_leave(member->table, member->slot, region);
-	cell_end(&member->table->cells[member->slot][region], begun_ns, clock_now_ns());
-	CHECK(stretch_leave(member, region, clock_now_ns(), &reading) == 0);
-	stretch_advance_others(member, region, &reading);
-	reading_done(&reading);
+	cell_end(&member->table->cells[member->slot][region], begun_ns, now_ns, read_at(member));
 }
 
 static void *play(void *memory)
@@ -103,12 +96,10 @@ static void *play(void *memory)
 		const uint64_t now_ns = clock_now_ns();
 
 		enter(member, region, now_ns);
-		cell_work(&member->table->cells[member->slot][region], 0, 1);
+		member->table->works[member->slot][region].work[0]++;
 		leave(member, region, now_ns);
-		if (i % 64 == 0) {
+		if (i % 64 == 0)
 			member_look_for_dead(member);
-			stretch_settle_dead(member, NULL);
-		}
 	}
 	return NULL;
 }
@@ -121,7 +112,6 @@ static void check_region(const struct record_region *region, uint64_t *seen)
 	assert_true(count >= *seen);
 	*seen = count;
 	for (uint32_t s = 0; s < region->n_sockets; s++) {
-		assert_int_equal(region->sockets[s].window_ns, count * NS_PER_SWEEP);
 		for (uint32_t i = 0; i < METRICS; i++)
 			assert_int_equal(
 				region->sockets[s].values[i].count, count * (s + 1) * (i + 1));
@@ -152,7 +142,6 @@ static void check_end(const struct table *table, uint64_t seen[REGIONS])
 		n_passages += record.regions[i].n_passages;
 		work += record.regions[i].work[0].amount;
 		assert_int_equal(record.regions[i].n_open + record.regions[i].lost_ns, 0);
-		assert_int_equal(word_of(table, i).holder, 0);
 		assert_true(seen[i] > 0 && seen[i] <= atomic_load(&sweep));
 	}
 	/* The first region was open from the first reading to the last. */
@@ -178,6 +167,8 @@ CASE("threads that are members of one table enter, leave and look at once")
 		players[i].seed = i;
 		assert_int_equal(member_join(&players[i].member, table, MEMBER_ALONE), 0);
 		players[i].member.fd = NOT_OPEN;
+		for (unsigned r = 0; r < REGIONS; r++)
+			table_use_cell(table, players[i].member.slot, r);
 	}
 	enter(&first->member, 0, clock_now_ns());
 	for (unsigned i = 0; i < MEMBERS; i++)
@@ -193,6 +184,6 @@ CASE("threads that are members of one table enter, leave and look at once")
 		member_leave(&players[i].member);
 	check_end(table, seen);
 	for (unsigned i = 0; i <= MEMBERS; i++)
-		member_done(&players[i].member);
+		interval_done(&players[i].member);
 	table_unmap(table);
 }

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/interval.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/region/cell.h"
+#include "client/region/state.h"
+#include "client/region/sums.h"
+#include "common/array.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+enum { OUTSIDE_MOST = 100 }; /* of an interval that a region has alone: one part in so many */
+
+static const uint64_t FINISH_WITHIN_NS = 10000000000;
+
+#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* --- posts --- */
+
+uint64_t interval_middle_ns(const struct readout *readout)
+{
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	for (uint32_t s = 0; s < readout->n_sockets; s++) {
+		begin_ns = least(begin_ns, readout->samples[s].begin_ns);
+		end_ns = most(end_ns, readout->samples[s].end_ns);
+	}
+	return readout->n_sockets ? begin_ns + (end_ns - begin_ns) / 2 : 0;
+}
+
+static void post_socket(struct table_reading *to, const struct uncore_sample *sample)
+{
+	struct table_reading reading = {
+		.sweep = sample->sweep, .begin_ns = sample->begin_ns, .end_ns = sample->end_ns
+	};
+
+	memcpy(reading.generation, sample->generation, sizeof reading.generation);
+	for (uint32_t i = 0; i < sample->n_values && i < UNCORE_METRICS_MAX; i++)
+		reading.values[i] = sample->values[i];
+	table_copy(to, &reading, sizeof reading);
+}
+
+static void post(struct table *table, const struct readout *readout)
+{
+	const uint64_t number = __atomic_add_fetch(&table->header.n_posts, 1, __ATOMIC_SEQ_CST);
+	struct table_post *to = &table->posts[number % TABLE_POSTS];
+
+	__atomic_store_n(&to->number, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	STORE(to->at_ns, interval_middle_ns(readout));
+	STORE(to->n_sockets, readout->n_sockets);
+	for (uint32_t s = 0; s < readout->n_sockets && s < PAGE_SOCKETS_MAX; s++)
+		post_socket(&to->sockets[s], &readout->samples[s]);
+	__atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
+}
+
+/* False: it is overwritten, or not complete. */
+static bool take_post(const struct table *table, uint64_t number, struct table_post *ret)
+{
+	const struct table_post *from = &table->posts[number % TABLE_POSTS];
+	bool is_whole = __atomic_load_n(&from->number, __ATOMIC_ACQUIRE) == number;
+
+	ret->number = number;
+	ret->at_ns = LOAD(from->at_ns);
+	ret->n_sockets = least(LOAD(from->n_sockets), PAGE_SOCKETS_MAX);
+	for (uint32_t s = 0; s < ret->n_sockets; s++)
+		table_copy(&ret->sockets[s], &from->sockets[s], sizeof ret->sockets[s]);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return is_whole && LOAD(from->number) == number;
+}
+
+/* --- one member adds at a time --- */
+
+/* Identifies a member: slot + 1, and the number of the slot's owner. */
+static uint64_t adder_of(unsigned slot, uint64_t state)
+{
+	return (slot + 1) | state >> 8 << 16;
+}
+
+static bool adder_lives(const struct member *member, uint64_t adder)
+{
+	const unsigned slot = (unsigned)(adder & 0xffff) - 1;
+	enum table_phase phase;
+	uint64_t state;
+
+	if (slot >= TABLE_MEMBERS_MAX)
+		return false; /* no member wrote it */
+	state = __atomic_load_n(&member->table->slots[slot].state, __ATOMIC_SEQ_CST);
+	phase = (enum table_phase)(state & 0xff);
+	return (phase == TABLE_JOINED || phase == TABLE_OBSERVES) &&
+	       adder == adder_of(slot, state) && member_lives(member, slot);
+}
+
+static bool become_adder(const struct member *member)
+{
+	const uint64_t own = adder_of(member->slot, member->state);
+	uint64_t *adder = &member->table->header.adder, other = 0;
+
+	if (__atomic_compare_exchange_n(
+		    adder, &other, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return true;
+	return other != own && !adder_lives(member, other) &&
+	       __atomic_compare_exchange_n(
+		       adder, &other, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static void end_adding(const struct member *member)
+{
+	uint64_t own = adder_of(member->slot, member->state);
+
+	__atomic_compare_exchange_n(
+		&member->table->header.adder, &own, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* --- cells in which something happened --- */
+
+struct live {
+	unsigned slot, place;
+	uint64_t n_threads;
+	struct table_cell cell;
+	struct table_seen seen;
+};
+
+struct activity {
+	uint64_t own_ns, opened_ns;
+	bool is_open;
+};
+
+struct interval_room {
+	struct live *live; /* owned */
+	size_t n_live;
+	bool is_late; /* a member was killed before it wrote what it had seen in the last interval
+		       */
+	struct activity places[TABLE_PLACES];
+	struct table_interval interval;
+};
+
+/* Where the member has died, its threads have left. */
+static bool is_live(const struct table *table, struct live *live)
+{
+	const struct table_seen *seen = &table->seen[live->slot][live->place];
+
+	cell_copy(&live->cell, &table->cells[live->slot][live->place]);
+	live->seen =
+		(struct table_seen){ LOAD(seen->n_left), LOAD(seen->own_ns), LOAD(seen->inside) };
+	if (table_phase(table, live->slot) != TABLE_JOINED && live->cell.inside) {
+		live->cell.n_left += live->cell.inside;
+		live->cell.inside = 0;
+		live->cell.closed_ns = UINT64_MAX;
+	}
+	return live->cell.inside || live->seen.inside || live->cell.n_left != live->seen.n_left;
+}
+
+static int add_live(struct interval_room *room, const struct table *table, unsigned slot,
+	unsigned place, uint64_t *n_threads)
+{
+	struct live live = { .slot = slot, .place = place };
+
+	if (!is_live(table, &live))
+		return 0;
+	if (place == TABLE_OUTSIDE)
+		*n_threads = most(1, live.cell.inside + live.cell.n_left - live.seen.n_left);
+	live.n_threads = *n_threads;
+	if (array_room(&room->live, room->n_live, sizeof live) < 0)
+		return -1;
+	room->live[room->n_live++] = live;
+	return 0;
+}
+
+static int add_slot(struct interval_room *room, const struct table *table, unsigned slot)
+{
+	uint64_t n_threads = 1;
+	int r = add_live(room, table, slot, TABLE_OUTSIDE, &n_threads);
+
+	for (unsigned w = 0; w < ARRAY_SIZE(table->slots[slot].used) && r == 0; w++)
+		for (uint64_t bits = LOAD(table->slots[slot].used[w]); bits && r == 0;
+			bits &= bits - 1) {
+			const unsigned place = w * 64 + (unsigned)__builtin_ctzll(bits);
+
+			if (place < TABLE_REGIONS_MAX && !state_has(table, place))
+				r = add_live(room, table, slot, place, &n_threads);
+		}
+	return r;
+}
+
+/* False: out of memory. */
+static bool find_live(struct interval_room *room, const struct table *table)
+{
+	const unsigned n_slots = table_count_slots(table);
+	int r = 0;
+
+	room->n_live = 0;
+	for (unsigned i = 0; i < n_slots && r == 0; i++)
+		if (table_has_member(table, i))
+			r = add_slot(room, table, i);
+	return r == 0;
+}
+
+static void keep_seen(const struct interval_room *room, struct table *table)
+{
+	for (size_t i = 0; i < room->n_live; i++) {
+		const struct live *live = &room->live[i];
+		struct table_seen *seen = &table->seen[live->slot][live->place];
+
+		STORE(seen->own_ns, live->seen.own_ns);
+		STORE(seen->n_left, live->cell.n_left);
+		STORE(seen->inside, live->cell.inside);
+	}
+}
+
+/* --- what they did in an interval --- */
+
+/*
+ * May a thread have been inside between @from_ns and @to_ns? The cell has the times of the last
+ * stretch of its member. Of earlier ones it is known that they ended before the last one did, and
+ * that there was none if only one passage has ended.
+ */
+static bool was_inside(const struct live *live, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct table_cell *cell = &live->cell;
+	const uint64_t n_left = cell->n_left - live->seen.n_left;
+	const bool is_only = !live->seen.inside && n_left == 1 && !cell->inside;
+
+	if (cell->inside && cell->opened_ns < to_ns)
+		return true;
+	if (!live->seen.inside && !n_left)
+		return false;
+	return cell->closed_ns > from_ns && (!is_only || cell->opened_ns < to_ns);
+}
+
+/* A thread that came or went just after the end is counted then. */
+static uint64_t take_own_ns(struct live *live, uint64_t from_ns, uint64_t to_ns)
+{
+	const uint64_t passed_ns = cell_own_ns(&live->cell, to_ns) - live->seen.own_ns;
+	uint64_t own_ns = (int64_t)passed_ns < 0 ? 0 : passed_ns;
+
+	if (from_ns)
+		own_ns = least(own_ns, (to_ns - from_ns) * live->n_threads);
+	live->seen.own_ns += own_ns;
+	return own_ns;
+}
+
+static void find_activity(
+	struct interval_room *room, unsigned n_regions, uint64_t from_ns, uint64_t to_ns)
+{
+	memset(room->places, 0, n_regions * sizeof *room->places);
+	room->places[TABLE_OUTSIDE] = (struct activity){ .own_ns = 0 };
+	for (size_t i = 0; i < room->n_live; i++) {
+		struct live *live = &room->live[i];
+		struct activity *place = &room->places[live->place];
+
+		if (live->place >= n_regions && live->place != TABLE_OUTSIDE)
+			continue; /* it is newer */
+		if (!was_inside(live, from_ns, to_ns))
+			continue;
+		if (room->is_late)
+			live->seen.own_ns = cell_own_ns(&live->cell, from_ns);
+		place->own_ns += take_own_ns(live, from_ns, to_ns);
+		if (!place->is_open || live->cell.opened_ns < place->opened_ns)
+			place->opened_ns = live->cell.opened_ns;
+		place->is_open = true;
+	}
+}
+
+/* --- parts --- */
+
+static struct table_part *add_part(struct table_interval *interval, unsigned place)
+{
+	struct table_part *part = &interval->parts[interval->n_parts++];
+
+	*part = (struct table_part){ .place = (uint16_t)place };
+	return part;
+}
+
+static void add_region(
+	struct table_interval *interval, unsigned place, const struct activity *activity)
+{
+	struct table_part *part = add_part(interval, place);
+
+	part->is_open = true;
+	part->own_ns = activity->own_ns;
+	part->open_ns = interval->to.at_ns -
+			least(interval->to.at_ns, most(interval->from_ns, activity->opened_ns));
+}
+
+/* Threads that are in no region. Spans belong to no thread, so regions may have more than all. */
+static void add_outside(struct table_interval *interval, uint64_t threads_ns, uint64_t own_ns)
+{
+	struct table_part *part = add_part(interval, TABLE_OUTSIDE);
+
+	interval->total_ns = most(threads_ns, own_ns);
+	part->own_ns = interval->total_ns - own_ns;
+	if (!interval->total_ns) /* nobody is known to have moved anything */
+		part->own_ns = interval->total_ns = 1;
+	part->is_open = part->own_ns > 0;
+}
+
+static void find_alone(struct table_interval *interval, uint64_t own_ns)
+{
+	const uint64_t outside_ns = interval->total_ns - own_ns;
+
+	for (uint32_t i = 0; i < interval->n_parts; i++) {
+		struct table_part *part = &interval->parts[i];
+
+		part->is_alone = part->place != TABLE_OUTSIDE && own_ns && part->own_ns == own_ns &&
+				 outside_ns <= interval->total_ns / OUTSIDE_MOST;
+	}
+}
+
+static void add_row(struct table *table, struct table_interval *interval, unsigned place)
+{
+	const uint64_t time_ns = interval->to.at_ns - interval->from_ns;
+	struct table_part *part;
+	uint64_t row_ns, own_ns;
+	int row;
+	struct state *state = state_of(table, place, &row);
+
+	if (!state)
+		return;
+	row_ns = state_time_ns(state, row, interval->to.at_ns);
+	own_ns = row_ns - LOAD(state->seen_ns[row]);
+	if ((int64_t)own_ns <= 0)
+		return;
+	part = add_part(interval, place);
+	part->is_row = part->is_open = true;
+	part->own_ns = interval->from_ns ? least(own_ns, time_ns) : own_ns;
+	part->open_ns = part->own_ns;
+	part->is_alone = part->own_ns == time_ns;
+}
+
+static void keep_rows(struct table *table, const struct table_interval *interval)
+{
+	for (uint32_t i = 0; i < interval->n_parts; i++) {
+		const struct table_part *part = &interval->parts[i];
+		struct state *state;
+		int row;
+
+		if (!part->is_row || part->place >= TABLE_REGIONS_MAX)
+			continue;
+		state = state_of(table, part->place, &row);
+		if (state)
+			STORE(state->seen_ns[row], LOAD(state->seen_ns[row]) + part->own_ns);
+	}
+}
+
+static void fill_parts(struct interval_room *room, struct table *table)
+{
+	struct table_interval *interval = &room->interval;
+	const unsigned n_regions = table_count_regions(table);
+	uint64_t own_ns = 0;
+
+	find_activity(room, n_regions, interval->from_ns, interval->to.at_ns);
+	interval->n_parts = 0;
+	for (unsigned i = 0; i < n_regions; i++)
+		if (room->places[i].is_open) {
+			add_region(interval, i, &room->places[i]);
+			own_ns += room->places[i].own_ns;
+		}
+	add_outside(interval, room->places[TABLE_OUTSIDE].own_ns, own_ns);
+	if (!room->is_late)
+		find_alone(interval, own_ns);
+	for (unsigned i = 0; i < n_regions; i++)
+		add_row(table, interval, i);
+}
+
+/* --- intervals --- */
+
+/* The memory of a table holds two, by the last bit of their number. */
+static void copy_interval(struct table_interval *to, const struct table_interval *from)
+{
+	const uint32_t n_parts = (uint32_t)least(LOAD(from->n_parts), TABLE_PLACES);
+	const uint32_t n_known = (uint32_t)least(LOAD(from->n_sockets), PAGE_SOCKETS_MAX);
+	const uint32_t n_sockets = (uint32_t)least(LOAD(from->to.n_sockets), PAGE_SOCKETS_MAX);
+
+	table_copy(to, from, offsetof(struct table_interval, from));
+	table_copy(to->from, from->from, n_known * sizeof *to->from);
+	table_copy(&to->to, &from->to, offsetof(struct table_post, sockets));
+	table_copy(to->to.sockets, from->to.sockets, n_sockets * sizeof *to->to.sockets);
+	table_copy(to->parts, from->parts, n_parts * sizeof *to->parts);
+	STORE(to->n_parts, n_parts);
+	STORE(to->n_sockets, n_known);
+	STORE(to->to.n_sockets, n_sockets);
+}
+
+static struct table_interval *interval_at(struct table *table, uint64_t number)
+{
+	return &table->intervals[number % 2];
+}
+
+/* Adds the interval to the sums. */
+static void add_to_sums(struct table *table, uint64_t number, const struct table_interval *interval)
+{
+	const uint64_t time_ns = interval->to.at_ns - interval->from_ns;
+	struct sums_share share = { .total = interval->total_ns };
+
+	for (uint32_t i = 0; i < interval->n_parts; i++) {
+		const struct table_part *part = &interval->parts[i];
+		const struct sums_share row = { 0, part->own_ns, time_ns };
+
+		share.before = share.after;
+		share.after += part->is_row ? 0 : part->own_ns;
+		if (part->place < TABLE_PLACES)
+			sums_add(&table->sums[part->place], number, interval, part,
+				part->is_row ? &row : &share);
+	}
+	STORE(table->header.ended_at_ns, interval->to.at_ns);
+	__atomic_store_n(&table->header.added, number, __ATOMIC_RELEASE);
+}
+
+/* A member was killed while it added this interval. */
+static void add_planned(struct interval_room *room, struct table *table)
+{
+	const uint64_t planned = LOAD(table->header.planned);
+
+	if (planned != LOAD(table->header.added) + 1)
+		return;
+	copy_interval(&room->interval, interval_at(table, planned));
+	add_to_sums(table, planned, &room->interval);
+}
+
+/* Has uncored begun to count anew? Then what moved is not known. */
+static bool is_anew(const struct table_post *from, const struct table_post *to)
+{
+	for (uint32_t s = 0; s < to->n_sockets; s++)
+		if (s >= from->n_sockets ||
+			memcmp(from->sockets[s].generation, to->sockets[s].generation,
+				sizeof to->sockets[s].generation) != 0)
+			return true;
+	return false;
+}
+
+/* Another member may have added a later reading already. */
+static bool is_later(const struct table_post *from, const struct table_post *to)
+{
+	bool is_any = false;
+
+	if (is_anew(from, to))
+		return true;
+	for (uint32_t s = 0; s < to->n_sockets; s++)
+		is_any |= to->sockets[s].sweep > from->sockets[s].sweep;
+	return is_any && to->at_ns > from->at_ns;
+}
+
+/* Draws up the interval that ends with .to. @last: the reading before; NULL: there was none. */
+static void draw_up(struct interval_room *room, struct table *table, const struct table_post *last)
+{
+	struct table_interval *interval = &room->interval;
+
+	interval->from_ns = last ? last->at_ns : 0;
+	interval->n_sockets = last && !is_anew(last, &interval->to) ? (uint32_t)last->n_sockets : 0;
+	for (uint32_t s = 0; s < interval->n_sockets && s < PAGE_SOCKETS_MAX; s++)
+		table_copy(&interval->from[s], &last->sockets[s], sizeof interval->from[s]);
+	fill_parts(room, table);
+}
+
+/* Adds the interval that ends with .to. */
+static void add_interval(struct interval_room *room, struct table *table)
+{
+	const uint64_t added = LOAD(table->header.added), number = added + 1;
+	const struct table_post *last = added ? &interval_at(table, added)->to : NULL;
+
+	if (last && !is_later(last, &room->interval.to))
+		return;
+	draw_up(room, table, last);
+	copy_interval(interval_at(table, number), &room->interval);
+	__atomic_store_n(&table->header.planned, number, __ATOMIC_RELEASE);
+	keep_rows(table, &room->interval);
+	STORE(table->header.n_anew,
+		LOAD(table->header.n_anew) + (last && !room->interval.n_sockets));
+	add_to_sums(table, number, &room->interval);
+	room->is_late = false;
+}
+
+/* The earliest of the posts from @first to @last that ends after @after_ns. 0: there is none. */
+static uint64_t next_post(
+	const struct table *table, uint64_t first, uint64_t last, uint64_t after_ns)
+{
+	uint64_t earliest_ns = UINT64_MAX, found = 0;
+
+	for (uint64_t i = first; i <= last; i++) {
+		const struct table_post *post = &table->posts[i % TABLE_POSTS];
+		const bool is_whole = __atomic_load_n(&post->number, __ATOMIC_ACQUIRE) == i;
+		const uint64_t at_ns = LOAD(post->at_ns);
+
+		if (is_whole && at_ns > after_ns && at_ns < earliest_ns) {
+			earliest_ns = at_ns;
+			found = i;
+		}
+	}
+	return found;
+}
+
+static void add_posts(
+	struct interval_room *room, struct table *table, uint64_t first, uint64_t last)
+{
+	uint64_t after_ns = 0, i;
+
+	while ((i = next_post(table, first, last, after_ns))) {
+		after_ns = LOAD(table->posts[i % TABLE_POSTS].at_ns);
+		if (take_post(table, i, &room->interval.to))
+			add_interval(room, table);
+	}
+}
+
+static void add_all(struct interval_room *room, struct table *table)
+{
+	struct table_header *header = &table->header;
+	const uint64_t last = __atomic_load_n(&header->n_posts, __ATOMIC_SEQ_CST);
+	const uint64_t taken = LOAD(header->n_taken);
+	const uint64_t first = last - taken < TABLE_POSTS ? taken + 1 : last - TABLE_POSTS + 1;
+
+	add_planned(room, table);
+	room->is_late = LOAD(header->seen_of) != LOAD(header->added);
+	if (find_live(room, table)) {
+		add_posts(room, table, first, last);
+		keep_seen(room, table);
+		STORE(header->seen_of, LOAD(header->added));
+	}
+	__atomic_store_n(&header->n_taken, last, __ATOMIC_SEQ_CST);
+}
+
+static bool has_posts(const struct table *table)
+{
+	return __atomic_load_n(&table->header.n_posts, __ATOMIC_SEQ_CST) !=
+	       __atomic_load_n(&table->header.n_taken, __ATOMIC_SEQ_CST);
+}
+
+static void add_what_waits(struct member *member)
+{
+	struct table *table = member->table;
+
+	while (has_posts(table) && member_has_slot(member) && become_adder(member)) {
+		if (!member->room)
+			member->room = calloc(1, sizeof *member->room);
+		if (member->room)
+			add_all(member->room, table);
+		end_adding(member);
+		if (!member->room)
+			return;
+	}
+}
+
+void interval_add(struct member *member, const struct readout *readout)
+{
+	STORE(member->table->header.last_reading_ns, clock_now_ns());
+	post(member->table, readout);
+	add_what_waits(member);
+}
+
+void interval_finish(struct member *member)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	const uint64_t deadline_ns = clock_deadline_ns(FINISH_WITHIN_NS);
+
+	while (add_what_waits(member), has_posts(member->table) && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+}
+
+void interval_done(struct member *member)
+{
+	if (member->room)
+		free(member->room->live);
+	free(take_ptr(member->room));
+}
+
+uint64_t interval_edge_ns(const struct table *table, uint64_t since_ns)
+{
+	return most(LOAD(table->header.ended_at_ns), since_ns);
+}
+
+/* --- what is not in the sums --- */
+
+static uint64_t unread_ns(const struct table *table, unsigned slot, unsigned place, uint64_t now_ns)
+{
+	struct live live = { .slot = slot, .place = place };
+	uint64_t from_ns, to_ns;
+
+	if (!is_live(table, &live))
+		return 0;
+	from_ns = most(LOAD(table->header.ended_at_ns), live.cell.opened_ns);
+	to_ns = live.cell.inside ? now_ns : least(live.cell.closed_ns, now_ns);
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+uint64_t interval_unread_ns(const struct table *table, unsigned place, uint64_t now_ns)
+{
+	const unsigned n_slots = table_count_slots(table);
+	uint64_t longest_ns = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		if (table_has_member(table, i) && table_has_cell(table, i, place))
+			longest_ns = most(longest_ns, unread_ns(table, i, place, now_ns));
+	return longest_ns;
+}
+
+bool interval_is_unread(const struct table *table)
+{
+	const unsigned n_regions = table_count_regions(table);
+	const uint64_t now_ns = clock_now_ns();
+
+	for (unsigned i = 0; i < n_regions; i++)
+		if (interval_unread_ns(table, i, now_ns))
+			return true;
+	return false;
+}
