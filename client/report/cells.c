@@ -128,10 +128,10 @@ void cells_bracket(const struct cell *cell)
 	const struct derived_bracket bracket = derived_bracket(cell->region, cell->column->metric);
 	char alone[QUANTITY_MAX], all[QUANTITY_MAX];
 
-	if (!derived_is_wide(&bracket))
+	if (!bracket.is_known || !(bracket.has_hole || derived_is_wide(&bracket)))
 		return;
 	quantity_bytes(bracket.alone, alone);
-	if (isinf(bracket.all)) {
+	if (bracket.has_hole) {
 		snprintf(cell->text, COLUMN_CELL_MAX, "%s or more", alone);
 		return;
 	}

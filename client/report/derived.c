@@ -46,7 +46,10 @@ uint32_t derived_find(const struct record *record, const char *metric)
 
 struct derived_bracket derived_bracket(const struct record_region *region, uint32_t metric)
 {
-	struct derived_bracket sum = { .is_known = region->n_sockets > 0 };
+	struct derived_bracket sum = {
+		.is_known = region->n_sockets > 0,
+		.has_hole = record_has_hole(region),
+	};
 
 	for (uint32_t i = 0; i < region->n_sockets; i++) {
 		const struct record_value *value = &region->sockets[i].values[metric];
@@ -55,8 +58,6 @@ struct derived_bracket derived_bracket(const struct record_region *region, uint3
 		sum.alone += (double)value->alone;
 		sum.all += (double)value->count;
 	}
-	if (record_has_hole(region))
-		sum.all = INFINITY;
 	return sum;
 }
 

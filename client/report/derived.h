@@ -48,7 +48,8 @@ struct derived derived_rate(const struct record_region *region, uint32_t metric)
  * at most all that moved while it was open. */
 struct derived_bracket {
 	bool is_known;
-	double alone, all; /* .all: INFINITY if part of its time is not measured */
+	bool has_hole; /* there is more than .all, because part of its time is not measured */
+	double alone, all;
 };
 
 struct derived_bracket derived_bracket(const struct record_region *region, uint32_t metric);

@@ -131,13 +131,14 @@ static void print_meanings(FILE *out, const struct record *record)
 	for (uint32_t i = 0; i < record->n_regions; i++)
 		shared |= record->regions[i].shared_ns > 0;
 	if (shared)
-		fprintf(out, " shared: the part of its time in which threads were in other regions "
-			     "or in none, too. What moved then is shared out by their time.\n");
+		fprintf(out, " shared: while threads were in other regions or in none, too; what "
+			     "moved then is shared out by their time.\n");
 	if (columns.has_bracket)
 		fprintf(out,
-			" between: what moved while it was alone, and all that moved while it "
-			"was open. Its own bytes are between the two; longer regions, a barrier "
-			"before them or a higher UNCORE_OVERHEAD bring them together.\n");
+			" between: what moved while it was alone, and all that moved while it was "
+			"open; its own bytes are between.\n"
+			"   Longer regions, a barrier inside at their end, or UNCORE_OVERHEAD=0 "
+			"bring the two together.\n");
 }
 
 static void print_mean(FILE *out, const char *before, uint64_t time_ns, uint64_t n)

@@ -36,13 +36,11 @@ ALLOWED = {
     "client/libuncore": "common",
     "client/report": "common",
     "client/launcher": "common",
-    "client/estimate": "common",
     "client/reader": "common",
     "client/jobstore": "common",
     "client/trace": "common client/libuncore client/launcher client/reader",
-    "client/region": "common client/libuncore client/launcher client/estimate client/reader client/trace",
-    "client/collect": "common client/libuncore client/region client/report client/launcher client/estimate "
-                      "client/reader",
+    "client/region": "common client/libuncore client/launcher client/reader client/trace",
+    "client/collect": "common client/libuncore client/region client/report client/launcher client/reader",
     "client/records": "common client/report client/launcher",
     # Each is loaded into programs of others, and calls the library as any program does.
     "client/markers/base": "common",

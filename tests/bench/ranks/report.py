@@ -17,8 +17,8 @@ METRICS = ("dram.read", "dram.write", "hbm.read", "hbm.write", "pmm.read", "pmm.
 def value(metric, count):
     if metric[:3] in ("hbm", "pmm"):
         return {"absent": "The simulated machine has no such memory."}
-    return {"bytes": count, "quality": ["standin"], "alone": count / 3, "low": 1e7, "high": 9e8,
-            "own_absent": "bracket only: too short", "derived": {"rate": count / 7, "text": "x" * 180}}
+    return {"bytes": count, "quality": ["standin"], "share": count // 2, "alone": count // 3,
+            "derived": {"rate": count / 7, "text": "x" * 180}}
 
 
 def region(number, node):
@@ -32,6 +32,7 @@ def record(node):
     return {"schema": 1, "version": "0", "platform": "simulated", "generation": "0" * 32, "host": f"n{node:05}",
             "team": "1.0", "run": 1, "job": "1", "command": "x", "begun_ns": 1795408200 * 10**9, "ended_ns": 1795408260 * 10**9,
             "expected": 48, "metrics": dict.fromkeys(METRICS, "bytes"), "regions": [region(i, node) for i in range(13)],
+            "outside": [],
             "members": [{"rank": i, "pid": 100 + i, "cpus": str(i), "died": False} for i in range(48)]}
 
 

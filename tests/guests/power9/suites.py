@@ -21,7 +21,7 @@ WITHOUT_TERMINAL = {"test-watch"}  # it asks script(1) for a terminal, and there
 # (./dev cross ppc64el).
 BY_PAGES = {"test-ledger", "test-member", "test-page", "test-publication", "test-teams"}
 # They take up to seven minutes each. The builds for x86 run them.
-LONG = {"test-compare", "test-estimate-kills", "test-job-kills", "test-jobs", "test-member-kills"}
+LONG = {"test-compare", "test-job-kills", "test-jobs", "test-member-kills"}
 FROZEN_S = 0.2    # ten times what power9.conf allows a clock to stand
 
 

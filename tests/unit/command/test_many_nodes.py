@@ -12,7 +12,7 @@ UNCORE = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"], "client/uncore")
 NODES = 3000
 MOST_KB = 6.4 * NODES  # 64 MB for 10,000
 ABSENT = {"absent": "This machine has no such memory, as most machines."}
-COUNT = {"bytes": 10**9, "quality": ["estimated"]}
+COUNT = {"bytes": 10**9, "quality": ["estimated"], "share": 10**9, "alone": 10**8}
 METRICS = {"dram.read": COUNT, "dram.write": COUNT, "hbm.read": ABSENT, "hbm.write": ABSENT, "itom": COUNT}
 
 
@@ -25,7 +25,8 @@ def of_regions(host):
             "run": 1, "job": "1", "command": "x", "begun_ns": 1795408200 * 10**9, "ended_ns": 1795408260 * 10**9, "expected": 1,
             "metrics": dict.fromkeys(METRICS, "bytes"), "members": [{"rank": 0, "pid": 1, "cpus": "0", "died": False}],
             "regions": [{"name": "solve", "count": 1, "failed": 0, "open": 0, "died": 0, "ranks": 1, "time_ns": 10**9,
-                         "lost_ns": 0, "shared_ns": 0, "work": {}, "sockets": sockets(quantum_bytes=0)}]}
+                         "lost_ns": 0, "shared_ns": 0, "work": {}, "sockets": sockets(quantum_bytes=0)}],
+            "outside": sockets(quantum_bytes=0)}
 
 
 def of_job(host):

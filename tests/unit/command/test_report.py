@@ -35,7 +35,8 @@ def record(host, *regions):
             "expected": 2,
             "members": [{"rank": 0, "pid": 100, "cpus": "0-3", "died": False},
                         {"rank": 1, "pid": 101, "cpus": None, "died": False}],
-            "metrics": {"dram.read": "bytes", "dram.write": "bytes"}, "regions": list(regions)}
+            "metrics": {"dram.read": "bytes", "dram.write": "bytes"}, "regions": list(regions),
+            "outside": []}
 
 
 def two_nodes():
@@ -279,6 +280,7 @@ def rows():
     """CSV has a line for each node, region, socket and metric"""
     files = two_nodes()
     files["n01.json"]["regions"][0]["sockets"][0]["package"] = 8
+    files["n01.json"]["regions"][0]["sockets"][0]["metrics"]["dram.read"] |= {"share": 900, "alone": 800}
     files["n01.json"]["label"] = "size 8"
     files["n01.json"]["regions"][1]["name"] = 'a "b", c'
     files["n01.json"]["regions"][1]["title"] = "a, b and c"
@@ -292,10 +294,10 @@ def rows():
                          "window_ns": str(2 * SECOND_NS), "metric": "dram.read", "value": "1000", "error": "10",
                          "unit": "bytes", "quality": "", "package": "8", "step": "77.0",
                          "begun_ns": str(1795408200 * SECOND_NS), "ended_ns": str(1795408260 * SECOND_NS), "sum": "1",
-                         "absent": "", "alone": "", "low": "", "high": "", "own": "", "own_error": "",
-                         "own_absent": "", "time": "2026-11-23T04:30:00Z", "command": "lbm", "platform": "icelake-sp",
+                         "absent": "", "share": "900", "alone": "800", "time": "2026-11-23T04:30:00Z", "command": "lbm", "platform": "icelake-sp",
                          "generation": "0" * 32, "title": "", "label": "size 8"},
               "first line")
+    tap.equal((lines[1]["share"], lines[1]["alone"]), ("", ""), "a count that has no share")
     tap.equal(lines[2]["package"], "", "package, where the report does not say it")
     odd = [line for line in lines if line["region"] == 'a "b", c']
     tap.equal((odd[0]["value"], odd[0]["quality"], odd[0]["absent"]), ("", "absent", "no such event"), "an absent value")

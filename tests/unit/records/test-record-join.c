@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sum of several nodes, and lists of hosts. test_report.py tests the command that shows it. */
 #include <errno.h>
+#include <math.h>
 
 #include "client/launcher/hostlist.h"
 #include "client/records/join.h"
@@ -166,13 +167,13 @@ CASE("misses add up if all nodes have counted the same event, and else have a re
 	check_misses(ten, (struct record_misses){ "", 0, strdup("Refused.") }, &why);
 }
 
-CASE("estimates and work add up")
+CASE("shares and work add up")
 {
 	struct record *records = two_records();
 	const struct record_region *region;
 	struct join sum;
 
-	record_case_own(&records[1], &records[1].regions[0]);
+	record_case_share(&records[1], &records[1].regions[0], 50);
 	records[1].regions[0].title = strdup("a long name");
 	records[0].regions[0].work[0] = (struct record_work){ "cell", 5 };
 	records[1].regions[0].work[0] = (struct record_work){ "flop", 7 };
@@ -182,9 +183,28 @@ CASE("estimates and work add up")
 	assert_string_equal(region->title, "a long name");
 	assert_string_equal(region->work[0].unit, "cell");
 	assert_true(region->work[0].amount == 5.5 && region->work[1].amount == 7);
-	assert_false(region->sockets[0].values[0].own.is_known);
-	assert_true(region->sockets[2].values[0].own.own == 1000000.5);
-	assert_false(derived_own(region, 0).is_known);
+	assert_false(region->sockets[0].values[0].has_share);
+	assert_true(region->sockets[2].values[0].has_share);
+	assert_false(derived_bracket(region, 0).is_known);
+	join_done(&sum);
+}
+
+CASE("the sockets of many nodes are one, with the sums of shares")
+{
+	struct record *records = two_records();
+	const struct record_value *value;
+	struct join sum = { .n_records = 0 };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		record_case_share(&records[i], &records[i].regions[0], 50);
+		assert_int_equal(join_fold(&sum, &records[i]), 0);
+	}
+	assert_int_equal(join_end_folding(&sum, true), 0);
+	free(records);
+	assert_int_equal(sum.total.regions[0].n_sockets, 1);
+	value = sum.total.regions[0].sockets[0].values; /* 1000, 2000, 2000 and 4000 bytes */
+	assert_true(value->has_share && value->count == 9000 && value->share == 6750 &&
+		    value->alone == 4500);
 	join_done(&sum);
 }
 

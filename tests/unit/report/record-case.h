@@ -2,7 +2,6 @@
 /* Shared by the tests of records: one that has something in each member. */
 #pragma once
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +40,16 @@ static inline void record_case_socket(
 }
 
 /* Bytes: read on socket 0; socket 1 has twice as many; each later metric has as many more. */
+static inline void record_case_sockets(
+	const struct record *record, struct record_region *region, uint64_t bytes)
+{
+	region->n_sockets = 2;
+	region->sockets = calloc(2, sizeof *region->sockets);
+	assert_non_null(region->sockets);
+	record_case_socket(record, &region->sockets[0], 0, bytes);
+	record_case_socket(record, &region->sockets[1], 1, 2 * bytes);
+}
+
 static inline struct record_region *record_case_region(
 	struct record *record, const char *name, uint64_t bytes)
 {
@@ -50,13 +59,9 @@ static inline struct record_region *record_case_region(
 		.n_passages = 10,
 		.n_ranks = record->n_members,
 		.time_ns = 15000000,
-		.n_sockets = 2,
 	};
 	strcpy(region->name, name);
-	region->sockets = calloc(2, sizeof *region->sockets);
-	assert_non_null(region->sockets);
-	record_case_socket(record, &region->sockets[0], 0, bytes);
-	record_case_socket(record, &region->sockets[1], 1, 2 * bytes);
+	record_case_sockets(record, region, bytes);
 	return region;
 }
 
@@ -94,21 +99,17 @@ static inline void record_case_team(struct record *record)
 		};
 }
 
-/* Each value may have been the region's own in part. */
-static inline void record_case_own(const struct record *record, struct record_region *region)
+/* So many percent of each count moved while others were open, and half of that is theirs. */
+static inline void record_case_share(
+	const struct record *record, struct record_region *region, unsigned percent)
 {
 	for (uint32_t i = 0; i < region->n_sockets; i++)
 		for (uint32_t m = 0; m < record->n_metrics; m++) {
-			const double own = 1000000.5 * (double)(i * record->n_metrics + m + 1);
+			struct record_value *value = &region->sockets[i].values[m];
+			const uint64_t others = value->count / 100 * percent;
 
-			region->sockets[i].values[m].own = (struct record_own){
-				.is_known = true,
-				.alone = own / 8,
-				.low = own / 10,
-				.high = 2 * own,
-				.own = own,
-				.error = 30000,
-				.model_error = 1000,
-			};
+			value->has_share = true;
+			value->share = value->count - others / 2;
+			value->alone = value->count - others;
 		}
 }

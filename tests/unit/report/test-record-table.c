@@ -2,6 +2,7 @@
 /* The table of a record: its size, its units, and what it says where figures are missing. */
 #include <float.h>
 #include <locale.h>
+#include <math.h>
 
 #include "client/report/derived.h"
 #include "client/report/format.h"
@@ -129,7 +130,7 @@ CASE("a narrow terminal gets lines of its width, and every figure")
 		record.line = widths[i / 2];
 		for (uint32_t k = 0; i % 2 && k < 22; k++) {
 			record.regions[k].shared_ns = 760000000;
-			record_case_own(&record, &record.regions[k]);
+			record_case_share(&record, &record.regions[k], 50);
 		}
 		text = table_of(&record);
 		expect_lines_of(widths[i / 2], text);
@@ -157,9 +158,8 @@ CASE("characters that take two columns, or none, do not shift the others")
 	EXPECT(text, "\n \U0001f30a            10  ");
 }
 
-/* With estimates of what is their own, too, where no region waits for another. What has no room
- * there is below it. */
-CASE("overlapping regions with estimates fit a screen")
+/* With what they moved at least and at most, too. What has no room there is below it. */
+CASE("overlapping regions with brackets fit a screen")
 {
 	_cleanup_free_ char *text = NULL;
 	const char *rest;
@@ -168,19 +168,44 @@ CASE("overlapping regions with estimates fit a screen")
 	fill_loops(&record, false);
 	for (uint32_t i = 0; i < 22; i++) {
 		record.regions[i].shared_ns = 760000000;
-		record_case_own(&record, &record.regions[i]);
+		record_case_share(&record, &record.regions[i], 50);
 	}
 	text = table_of(&record);
 	rest = strstr(text, "\n\n region ");
 	assert_non_null(rest);
 	assert_in_range(expect_narrow_lines(text) - expect_narrow_lines(rest + 1), 22 + 3, 40);
 	EXPECT(text, " shared ");
-	EXPECT(rest, " specitom   clock\n advec_mom_kernel_00  1.11 TB ");
+	EXPECT(rest, " specitom   clock\n advec_mom_kernel_00  833 GB ");
 	EXPECT(text, " 38 % ");
-	EXPECT(text, "own dram.read");
-	EXPECT(text, "own dram.write");
-	EXPECT_NOT(text, "own hbm.read"); /* absent */
-	EXPECT(text, " 8.00 MB 0.56 %");  /* 1 + 7 MB, +- the root of 2 x 0.03^2, + 2 x 0.001 */
+	EXPECT(text, "dram.read between");
+	EXPECT(text, "dram.write between");
+	EXPECT_NOT(text, "hbm.read between"); /* absent */
+	EXPECT(text, " 185 GB to 370 GB ");
+}
+
+CASE("what a region moved at least and at most is shown where the two differ")
+{
+	static const struct {
+		unsigned percent;
+		bool has_hole;
+		const char *between;
+	} cases[] = { { 0, false, NULL }, { 2, false, NULL }, { 0, true, NULL },
+		{ 3, false, " 2.91 GB to 3.00 GB " }, { 3, true, " 2.91 GB or more " } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct record record;
+
+		record_case_init(&record, 1);
+		record_case_region(&record, "a", 1000000000);
+		record_case_share(&record, &record.regions[0], cases[i].percent);
+		record.regions[0].lost_ns = cases[i].has_hole;
+		text = table_of(&record);
+		if (cases[i].between)
+			EXPECT(text, cases[i].between);
+		else
+			EXPECT_NOT(text, "between");
+	}
 }
 
 CASE("small values stay readable")
@@ -363,6 +388,22 @@ CASE("bounds of errors add up")
 	region->work[0] = (struct record_work){ "bytes stored", 4500 };
 	expect_derived(derived_store_ratio(&record, region), 2, 346 / 4500.0);
 	assert_true(fabs(derived_worst_error(&record, region) - 158.0 / 3000) < 1e-12);
+	record_done(&record);
+}
+
+CASE("the total is the share, and its bound reaches all that the region may have moved")
+{
+	struct record_region *region;
+	struct record record;
+
+	record_case_init(&record, 1);
+	region = record_case_region(&record, "a", 1000);
+	record_case_share(&record, region, 40);
+	/* 800 + 1600 of 1000 + 2000 bytes, of which 600 + 1200 were alone */
+	expect_derived(derived_total(region, 0), 2400, 158 + 600);
+	expect_derived(derived_rate(region, 0), 2400 / 2e9, 158 / 2e9);
+	region->sockets[1].values[0].has_share = false;
+	expect_derived(derived_total(region, 0), 2800, 158);
 	record_done(&record);
 }
 

@@ -56,8 +56,6 @@ static void fill_everything(struct record *record)
 	region->n_ranks = 5;
 	region->time_ns = 6;
 	region->lost_ns = 7;
-	region->n_stretches = 90;
-	region->n_measured = 9;
 	region->shared_ns = 8;
 	region->member_ns = calloc(4, sizeof *region->member_ns);
 	*region->member_ns = RECORD_NOT_KNOWN_NS;
@@ -66,13 +64,10 @@ static void fill_everything(struct record *record)
 	region->work[0] = (struct record_work){ "cell", 1e9 / 3 };
 	region->work[1] = (struct record_work){ "bytes stored", 1e300 };
 	region->sockets[1].values[0].quality = UNCORE_ESTIMATED | UNCORE_PARTIAL | 0x800000;
-	region->sockets[1].values[0].sampling = 1e3 / 3;
-	region->sockets[1].values[1].sampling = NAN;
-	record_case_own(record, region);
-	region->sockets[0].values[0].own.own = NAN;
-	region->sockets[0].values[0].own.absent = strdup("bracket only: too short");
-	region->sockets[0].values[1].own.high = NAN;
-	region->sockets[0].values[2].own.is_known = false;
+	record_case_share(record, region, 50);
+	region->sockets[0].values[2].has_share = false;
+	record_case_sockets(record, &record->outside, 555);
+	record_case_share(record, &record->outside, 100);
 	region = record_case_region(record, "no figures", 1);
 	for (uint32_t i = 0; i < 2; i++)
 		free(region->sockets[i].values[4].why);
@@ -96,7 +91,7 @@ CASE("each member of the JSON is read back")
 	_cleanup_free_ char *text = NULL;
 	struct record record, read;
 	const struct record_region *region;
-	const struct record_own *own;
+	const struct record_value *value;
 
 	fill_everything(&record);
 	text = text_of(&record);
@@ -127,10 +122,8 @@ CASE("each member of the JSON is read back")
 	assert_null(read.regions[1].title);
 	assert_true(region->n_passages == 12 && region->n_failed == 2 && region->n_open == 3 &&
 		    region->n_died == 4 && region->n_ranks == 5 && region->time_ns == 6 &&
-		    region->lost_ns == 7 && region->shared_ns == 8 && region->n_stretches == 90 &&
-		    region->n_measured == 9 && *region->member_ns == RECORD_NOT_KNOWN_NS);
-	assert_true(region->sockets[1].values[0].sampling == 1e3 / 3 &&
-		    isnan(region->sockets[1].values[1].sampling));
+		    region->lost_ns == 7 && region->shared_ns == 8 &&
+		    *region->member_ns == RECORD_NOT_KNOWN_NS);
 	assert_true(read.cost.n_misses == 70 && read.cost.misses_ns == 8000);
 	assert_string_equal(region->misses.event, "page-faults");
 	assert_true(region->misses.count == 1011 && !region->misses.absent);
@@ -146,13 +139,12 @@ CASE("each member of the JSON is read back")
 		(region->sockets[1].values[0].quality & 3) == (UNCORE_ESTIMATED | UNCORE_PARTIAL));
 	assert_true(region->sockets[0].values[4].quality == UNCORE_ABSENT);
 	assert_string_equal(region->sockets[0].values[4].why, "this machine has no such memory");
-	own = &region->sockets[0].values[0].own;
-	assert_true(own->is_known && isnan(own->own) && own->high == 2000001);
-	assert_string_equal(own->absent, "bracket only: too short");
-	own = &region->sockets[0].values[1].own;
-	assert_true(isnan(own->high) && own->own == 2000001 && own->error == 30000 &&
-		    own->model_error == 1000 && own->low == 200000.1 && own->alone == 2000001 / 8.);
-	assert_false(region->sockets[0].values[2].own.is_known);
+	value = &region->sockets[0].values[0];
+	assert_true(value->has_share && value->share == 4096 - 1000 && value->alone == 4096 - 2000);
+	assert_false(region->sockets[0].values[2].has_share);
+	value = &read.outside.sockets[1].values[1];
+	assert_true(read.outside.n_sockets == 2 && value->count == 2220 && value->share == 1120 &&
+		    value->alone == 20);
 	assert_true(read.regions[1].n_sockets == 0 && !read.regions[1].sockets);
 	record_done(&read);
 }
@@ -255,8 +247,12 @@ CASE("wrong members are refused, and named")
 		{ "\"count\":1011", "\"count\":-1",
 			"regions[0].misses.count is not a whole number" },
 		{ "\"misses_ns\":8000", "\"misses_ns\":true", "cost.misses_ns is not a whole" },
-		{ "\"low\":400000.2", "\"low\":9e9", "low is above high" },
-		{ "\"low\":200000.1", "\"low\":null", "low is not a number of 0 or more" },
+		{ "\"share\":3096", "\"share\":4097",
+			"dram.read.share is not a whole number from 0 to 4096" },
+		{ "\"alone\":2096", "\"alone\":3097",
+			"dram.read.alone is not a whole number from 0 to 3096" },
+		{ "\"alone\":2096", "\"a\":0", "dram.read.alone is not a whole number" },
+		{ "\"outside\":[", "\"outside\":{}, \"o\":[", "member outside is not a list" },
 	};
 	_cleanup_free_ char *text = NULL;
 	struct record record;
