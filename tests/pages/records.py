@@ -9,20 +9,16 @@ ABSENT = {"absent": "This machine has no such memory, as most machines."}
 UNITS = dict.fromkeys(("dram.read", "dram.write", "hbm.read", "specitom"), "bytes")
 
 
-def count(number, own=None, quality=()):
-    """Own is low, own or None, and high; a region that nobody overlaps has none."""
-    made = {"bytes": int(number), "quality": list(quality)}
-    if own:
-        made |= {"alone": own[0], "low": own[0], "high": own[2]}
-        made |= ({"own_absent": "bracket only: its rate drifts"} if own[1] is None else
-                 {"own": own[1], "own_error": own[1] * 0.04, "own_model_error": own[1] * 0.02})
-    return made
+def count(number, own=(1, 1), quality=()):
+    """Own: which parts of it moved while the region was alone, and are its share; None: of a job."""
+    return {"bytes": int(number), "quality": list(quality),
+            **({"alone": int(own[0] * number), "share": int(own[1] * number)} if own else {})}
 
 
-def socket(number, read, write, own=None, **more):
+def socket(number, read, write, own=(1, 1), **more):
     return {"socket": number, "package": number, "window_ns": 2 * 10**9, "skew_ns": 10**5, "quantum_bytes": 0, "metrics": {
-        "dram.read": count(read, own, ["estimated"]), "dram.write": count(write, own and [end and 0.4 * end for end in own]), "hbm.read": ABSENT,
-        "specitom": count(write / 4)}, **more}
+        "dram.read": count(read, own, ["estimated"]), "dram.write": count(write, own), "hbm.read": ABSENT,
+        "specitom": count(write / 4, own)}, **more}
 
 
 def region(name, sockets, work=None, ranks=8):
@@ -40,19 +36,18 @@ def record(host, regions, begun_s=1795408200, ranks=8, **more):
         made.setdefault("member_ns", times(ranks, 1 + number))
     return {"schema": 1, "version": "0.1.0", "platform": "icelake-sp", "generation": "0" * 32, "host": host, "team": "1.0",
             "run": 1, "job": "77", "command": "lbm-proxy", "begun_ns": begun_s * 10**9, "ended_ns": (begun_s + 60) * 10**9, "expected": ranks,
-            "metrics": UNITS, "regions": regions,
+            "metrics": UNITS, "regions": regions, "outside": [],
             "members": [{"rank": i, "pid": 100 + i, "cpus": f"{i}", "died": False} for i in range(ranks)], **more}
 
 
 def whole(host, scale=1.0, **more):
     """A program of four regions, of which two overlap; one has a hostile name."""
-    def both(read, write, own=None):
+    def both(read, write, own=(1, 1)):
         times = scale * 10**9
-        bracket = own and [end and end * times for end in own]
-        return [socket(i, read * times, write * times, bracket) for i in range(2)]
+        return [socket(i, read * times, write * times, own) for i in range(2)]
     return record(host, [
-        region("collide and stream", both(40, 22, (24, 30, 38)), {"cells": 2e9 * scale, "flop": 4e11 * scale}),
-        region("halo exchange", both(6, 5, (2, None, 5.5))),
+        region("collide and stream", both(40, 22), {"cells": 2e9 * scale, "flop": 4e11 * scale}),
+        region("halo exchange", both(6, 5, (0.5, 0.75))),
         region(pages.HOSTILE[:60], both(12, 12), {"bytes stored": 2e10 * scale}),
         region("checkpoint", both(0.5, 9)),
     ], **more)
@@ -86,7 +81,7 @@ def at(seconds):
 
 def job(host, scale=1.0, job_id="123", begin=10, end=610, **more):
     """A record of `uncore job end`."""
-    made = [socket(i, 1.2e12 * scale, 7e11 * scale, used=True, others=0, early_ns=0, late_ns=0) for i in range(2)]
+    made = [socket(i, 1.2e12 * scale, 7e11 * scale, None, used=True, others=0, early_ns=0, late_ns=0) for i in range(2)]
     return {"record": 1, "job": job_id, "run": None, "uid": 1000, "host": host, "begin": at(begin), "end": at(end),
             "seconds": float(end - begin), "exit": "0:0", "platform": "icelake-sp", "generation": "0" * 32,
             "complete": True, "quantum": 1, "restarts": 0, "sockets": made, **more}

@@ -7,16 +7,15 @@ const tag_of = (region) => region.name + (region.run ? ` #${region.run}` : "") +
 
 /* --- figures of a region --- */
 
-/* The counts of all sockets that have them: {bytes, low, high, own, error}, NaN: not known. */
+/* Of all sockets that have counts, NaN: not known. {all}: what moved while it was open; {alone}: while no other region was;
+ * {bytes}: its share, or all. */
 function figures(region, way) {
 	const all = region.sockets.flatMap((socket) => Object.entries(socket.metrics)
 		.filter(([name, metric]) => is_memory(name, way) && metric.absent === undefined).map(([, metric]) => metric));
 	const of = (key) => (all.length ? sum(all.map((metric) => (is_known(metric[key]) ? metric[key] : NaN))) : NaN);
 
 	return {
-		bytes: of("bytes"), low: of("low"), high: of("high"), own: of("own"),
-		error: Math.hypot(...all.map((metric) => metric.own_error || 0)) + sum(all.map((metric) => metric.own_model_error || 0)),
-		why: all.map((metric) => metric.own_absent).find((why) => why),
+		all: of("bytes"), alone: of("alone"), bytes: is_known(of("share")) ? of("share") : of("bytes"),
 		quality: [...new Set(all.flatMap((metric) => metric.quality))],
 	};
 }
@@ -35,7 +34,7 @@ function bars(regions, width) {
 	const names = Math.min(200, width * 0.28);
 	const all = regions.map((region) => ({ region, read: figures(region, "read"), write: figures(region, "write"),
 		both: figures(region) }));
-	const most = Math.max(...all.map(({ both }) => Math.max(both.bytes || 0, is_known(both.high) ? both.high : 0)), 1);
+	const most = Math.max(...all.map(({ both }) => both.all || 0), 1);
 	const at = (bytes) => names + (bytes / most) * (width - names - 32);
 	const height = TOP + ROW * all.length;
 	const ticks = page.ticks(most, Math.max(2, (width - names) / 130));
@@ -50,31 +49,28 @@ function bars(regions, width) {
 
 function bar({ region, read, write, both }, y, at, names) {
 	const shapes = [page.label(0, y + 18, tag_of(region), names - 8)];
-	const end = at(read.bytes || 0);
+	const end = at(read.all || 0);
 
-	if (!is_known(both.bytes) && !is_known(read.bytes) && !is_known(write.bytes))
+	if (!is_known(both.all) && !is_known(read.all) && !is_known(write.all))
 		return [...shapes, page.shape("text", { x: names, y: y + 18, class: "dim" }, "no figures")];
 	shapes.push(
 		page.shape("rect", { x: at(0), y, width: end - at(0), height: 20, class: "read" }),
-		page.shape("rect", { x: end, y, width: at((read.bytes || 0) + (write.bytes || 0)) - end, height: 20, class: "write" }));
-	if (is_known(both.low))
+		page.shape("rect", { x: end, y, width: at((read.all || 0) + (write.all || 0)) - end, height: 20, class: "write" }));
+	if (is_wide(both))
 		shapes.push(...bracket(both, y + 29, at));
 	return shapes;
 }
 
-/* What is the region's own: from low to high, and the estimate as a point with its error. */
-function bracket(both, y, at) {
-	const high = is_known(both.high) ? both.high : both.bytes;
-	const shapes = [page.shape("line", { x1: at(both.low), x2: at(high), y1: y, y2: y, class: "bracket" })];
+/* As the command's table shows it. */
+const is_wide = ({ alone, all }) => all - alone > 0.02 * all;
 
-	for (const end of is_known(both.high) ? [both.low, both.high] : [both.low])
-		shapes.push(page.shape("line", { x1: at(end), x2: at(end), y1: y - 5, y2: y + 5, class: "bracket" }));
-	if (is_known(both.own)) {
-		shapes.push(page.shape("line", { x1: at(Math.max(0, both.own - both.error)), x2: at(both.own + both.error), y1: y,
-			y2: y, class: "error" }));
-		shapes.push(page.shape("circle", { cx: at(both.own), cy: y, r: 4.5, class: "own" }));
-	}
-	return shapes;
+/* From what moved while the region was alone to all, and its share as a point. */
+function bracket({ alone, bytes, all }, y, at) {
+	return [
+		page.shape("line", { x1: at(alone), x2: at(all), y1: y, y2: y, class: "bracket" }),
+		...[alone, all].map((end) => page.shape("line", { x1: at(end), x2: at(end), y1: y - 5, y2: y + 5, class: "bracket" })),
+		page.shape("circle", { cx: at(bytes), cy: y, r: 4.5, class: "own" }),
+	];
 }
 
 function key(kind, text) {
@@ -90,19 +86,16 @@ function key(kind, text) {
 function add_bars(regions) {
 	page.add(page.drawing("Bytes of each region; the table below has the figures", (width) => bars(regions, width)));
 	page.add(page.element("ul", { class: "legend" }, key("read", "read"), key("write", "written"),
-		key("bracket", "own at least, at most"), key("own", "own, estimate with its error")));
+		key("bracket", "moved while it was alone, and in all"), key("own", "its share")));
 }
 
 /* --- the table of regions --- */
 
-/* "96 GB to 144 GB, 120 GB ± 4 GB" */
-function own_text(both) {
-	if (!is_known(both.low))
-		return "";
-	const bracket = is_known(both.high) ? `${page.bytes(both.low)} to ${page.bytes(both.high)}` : `${page.bytes(both.low)} or more`;
-
-	return is_known(both.own) ? `${bracket}, about ${page.bytes(both.own)} ± ${page.bytes(both.error)}`
-		: `${bracket}${both.why ? `; ${both.why.replace(/^bracket only: /, "")}` : ""}`;
+/* "96 GB to 144 GB"; "96 GB or more", if part of the region's time is not measured. */
+function between_text(region, { alone, all }) {
+	if (region.lost_ns || region.failed || region.open || region.died)
+		return is_known(alone) ? `${page.bytes(alone)} or more` : "";
+	return is_wide({ alone, all }) ? `${page.bytes(alone)} to ${page.bytes(all)}` : "";
 }
 
 function region_row(region) {
@@ -111,14 +104,14 @@ function region_row(region) {
 	const { derived } = region;
 
 	return [tag_of(region), page.count(region.count), page.count(region.ranks), page.seconds(region.window_ns / 1e9),
-		bytes(read.bytes), bytes(write.bytes), own_text(both),
+		bytes(read.bytes), bytes(write.bytes), between_text(region, both),
 		region.window_ns && is_known(both.bytes) ? page.rate(both.bytes / region.window_ns, "bytes") : "",
 		derived ? derived_text(derived.evaded, (value) => `${(100 * value).toFixed(1)} %`) : "", both.quality.join(", ")];
 }
 
 function add_regions(record) {
 	const columns = [["Region"], ["Passages", true], ["Ranks", true], ["Open for", true], ["Read", true], ["Written", true],
-		["Own: least to most, estimate"], ["Rate", true], ["Evaded", true], ["Quality"]];
+		["Between"], ["Rate", true], ["Evaded", true], ["Quality"]];
 
 	page.add(page.element("h2", {}, "Regions"));
 	if (!record.regions.length) {
@@ -126,8 +119,9 @@ function add_regions(record) {
 		return;
 	}
 	add_bars(record.regions);
-	page.add(page.table("Figures of all sockets together; while regions overlap, each has the bytes of all. Evaded: the share of writes " +
-		"without a read before, where a counter shows it.",
+	page.add(page.table("Figures of all sockets together. What moved while several regions were open is shared out by the time of their " +
+		"threads; between: what moved while the region was alone, and while it was open. Evaded: the share of writes without a read " +
+		"before, where a counter shows it.",
 		columns.map(([name, number]) => ({ name, number })), record.regions.map(region_row)));
 }
 
