@@ -75,7 +75,7 @@ def _name_own_report() -> None:
 
 
 def _end_child() -> None:
-    """With others: the last windows of short regions end. Alone: the report of a forked child, as libuncore names it."""
+    """With others: a last reading. Alone: the report of a forked child, as libuncore names it."""
     if _has_one() or _shares:
         lib.uncore_region_report(os.devnull.encode())
     elif os.getpid() != _imported_by:
