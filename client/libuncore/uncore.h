@@ -394,11 +394,10 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * added to the region once. Its window is the time in which it was open, not the sum over threads.
  * All other begins and ends take no reading and make no system call.
  *
- * A region that is usually open for less than 1 ms, and less than 50 readings, is read in windows:
- * one reading after many passages, at a begin or end. What moved in the gaps between the passages
- * is estimated, and the count has a standard error. While several regions are open, each of them
- * gets all bytes. So the report also says what a region itself moved at least and at most, and
- * estimates it: uncore-numbers(7).
+ * If passages are usually shorter than 2 ms, and shorter than 50 readings, there is one reading
+ * after many of them, at a begin or end. What moved between two readings is shared out by the time
+ * of threads among the regions that were open, and the time outside of all. The report also says
+ * what a region moved at least and at most: uncore-numbers(7).
  *
  * Name: 1 to 63 bytes of UTF-8 without control characters; copied. A team has at most 1000 regions,
  * and 1024 processes at a time.
@@ -416,8 +415,7 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * without %p.
  *
  * UNCORE_OVERHEAD is the percentage of the wall time that readings of short regions may take, 2 by
- * default; 0: each begin that opens a region and each end that closes it takes a reading. The first
- * process of a team decides for all.
+ * default; 0: each begin and each end takes a reading. The first process of a team decides for all.
  *
  * A team has 999 regions; the names of all others share one, "(other names)".
  *
@@ -446,11 +444,11 @@ int uncore_region_next(const char *old, const char *new_name);
 
 /*
  * A span is a passage that may end in another thread than it began in, and that nests with nothing:
- * for messages, tasks and coroutines. A process may have 65,536 open ones. A region that spans go
- * through has no estimate of its own bytes, because a thread may be in several at once. begin:
- * as uncore_region_begin(); *@ret_span is for one uncore_span_end(), also after an error other than
- * -EINVAL, -ENOSPC and -ENOMEM, after which it is 0. end: as uncore_region_end(); -EINVAL: the span
- * is not open, or was begun before this process was forked. Since 0.2.
+ * for messages, tasks and coroutines. A process may have 65,536 open ones. An open span counts in
+ * shares as a thread of its own does. begin: as uncore_region_begin(); *@ret_span is for one
+ * uncore_span_end(), also after an error other than -EINVAL, -ENOSPC and -ENOMEM, after which it is
+ * 0. end: as uncore_region_end(); -EINVAL: the span is not open, or was begun before this process
+ * was forked. Since 0.2.
  */
 int uncore_span_begin(const char *name, uint64_t *ret_span);
 int uncore_span_end(uint64_t span);

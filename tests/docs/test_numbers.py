@@ -116,8 +116,8 @@ def example():
     for *threads, amount in zip(*ranks, moved, strict=True):
         time, n_bytes = "".join(threads), int(amount.removesuffix("MB"))
         for name, sums in found.items():
-            own = Fraction(time.count("." if name == "outside" else name), len(time))
-            is_alone = name != "outside" and own > 0 and own + Fraction(time.count("."), len(time)) == 1 and own >= Fraction(99, 100)
+            own, outside = (Fraction(time.count(one), len(time)) for one in (name if name in "AB" else ".", "."))
+            is_alone = name != "outside" and own + outside == 1 and outside <= Fraction(1, 100)
             parts = (own * is_alone, own, own > 0)
             found[name] = [sum_ + part * n_bytes for sum_, part in zip(sums, parts)]
     told = {name: list(map(int, numbers)) for name, *numbers in
