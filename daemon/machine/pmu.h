@@ -24,6 +24,7 @@ struct pmu {
 	int number;             /* "uncore_imc_3", "nest_mba3_imc": 3; no digits: -1 */
 	unsigned place;         /* 1 + the socket that it belongs to, whatever the cpumask says;
 				   PMU_NO_PLACE: that is not known; 0: the cpumask says it */
+	bool is_per_socket;     /* any CPU of a socket counts all of it, however many are offered */
 	int directory_fd;
 	char why[PAGE_TEXT_MAX];
 };

@@ -22,14 +22,21 @@ static int socket_of(const struct topology *topology, int cpu)
 	return (unsigned)cpu < topology->n_cpus ? topology->socket_of_cpu[cpu] : TOPOLOGY_OFFLINE;
 }
 
-static bool first_of_die(const struct pmu *pmu, const struct topology *topology, int cpu)
+/* Both CPUs are online. */
+static bool is_same_box(const struct pmu *pmu, const struct topology *topology, int one, int other)
+{
+	const int *place = pmu->is_per_socket ? topology->socket_of_cpu : topology->die_of_cpu;
+
+	return place[one] == place[other];
+}
+
+static bool first_of_box(const struct pmu *pmu, const struct topology *topology, int cpu)
 {
 	int earlier;
 
 	for (earlier = hwloc_bitmap_first(pmu->cpumask); earlier >= 0 && earlier < cpu;
 		earlier = hwloc_bitmap_next(pmu->cpumask, earlier))
-		if (socket_of(topology, earlier) >= 0 &&
-			topology->die_of_cpu[earlier] == topology->die_of_cpu[cpu])
+		if (socket_of(topology, earlier) >= 0 && is_same_box(pmu, topology, earlier, cpu))
 			return false;
 	return true;
 }
@@ -51,7 +58,7 @@ int match_next_cpu(const struct pmu *pmu, const struct topology *topology, unsig
 	if (pmu->place)
 		return pmu->place == socket + 1 && cpu < 0 ? placed_cpu(pmu, topology) : -1;
 	while ((cpu = hwloc_bitmap_next(pmu->cpumask, cpu)) >= 0)
-		if (socket_of(topology, cpu) == (int)socket && first_of_die(pmu, topology, cpu))
+		if (socket_of(topology, cpu) == (int)socket && first_of_box(pmu, topology, cpu))
 			return cpu;
 	return -1;
 }
@@ -117,6 +124,8 @@ unsigned match_n_lost(const struct match *match, const struct topology *topology
 	int stray;
 
 	memcpy(ret_why, match->why, PAGE_TEXT_MAX);
+	if (match->is_repeated)
+		return 0;
 	if (pmu->place && pmu->place != PMU_NO_PLACE && pmu->place != socket + 1)
 		return 0;
 	if (!pmu->cpumask || hwloc_bitmap_iszero(pmu->cpumask) || pmu->place == PMU_NO_PLACE)
@@ -235,6 +244,27 @@ static const struct pmu *find_twin(const struct match_list *list, const struct p
 	return NULL;
 }
 
+static bool is_repeated_on(const struct pmu *earlier, const struct pmu *pmu,
+	const struct topology *topology, unsigned socket)
+{
+	int cpu = match_next_cpu(pmu, topology, socket, -1);
+	int first = match_next_cpu(earlier, topology, socket, -1);
+
+	return cpu >= 0 && first >= 0 && cpu != first;
+}
+
+/* PMUs that count a whole socket are all on one CPU of it. On another CPU they are a further set of
+ * the same. */
+static const struct pmu *find_repeated(
+	const struct match_list *list, const struct pmu *pmu, const struct topology *topology)
+{
+	for (unsigned i = 0; i < list->n && pmu->is_per_socket; i++)
+		for (unsigned s = 0; s < topology->n_sockets && list->matches[i].usable; s++)
+			if (is_repeated_on(list->matches[i].pmu, pmu, topology, s))
+				return list->matches[i].pmu;
+	return NULL;
+}
+
 /* What a term is matched with. */
 struct candidates {
 	const struct platform_term *term;
@@ -251,6 +281,7 @@ static int match_glob(
 
 	for (unsigned i = 0; i < candidates->pmus->n; i++) {
 		const struct pmu *pmu = &candidates->pmus->pmus[i], *twin = find_twin(list, pmu);
+		const struct pmu *repeated = find_repeated(list, pmu, candidates->topology);
 		struct match *match;
 
 		if (!is_named(pmu, glob) || has_pmu(list, pmu))
@@ -258,7 +289,7 @@ static int match_glob(
 		if (array_room(&list->matches, list->n, sizeof *list->matches) < 0)
 			return -ENOMEM;
 		match = &list->matches[list->n++];
-		*match = (struct match){ .pmu = pmu };
+		*match = (struct match){ .pmu = pmu, .is_repeated = repeated };
 		if (earlier)
 			snprintf(match->why, sizeof match->why,
 				"%s is there, too, and the platform file counts one of both names",
@@ -266,6 +297,11 @@ static int match_glob(
 		else if (twin)
 			snprintf(match->why, sizeof match->why,
 				"it has the type of %s, which is counted", twin->name);
+		else if (repeated)
+			snprintf(match->why, sizeof match->why,
+				"this kernel has a set of these PMUs for each die, and that of %s "
+				"counts the whole socket",
+				repeated->name);
 		else
 			resolve(candidates->term, candidates->unit, candidates->topology, match);
 	}
@@ -283,16 +319,32 @@ static char *cut(char *globs)
 	return next + strlen(separator);
 }
 
-void match_place(struct pmu_list *pmus, const char *globs)
+static bool is_listed(const char *globs, const char *name)
 {
-	char copy[sizeof((struct platform *)0)->pmu_sockets];
+	char copy[sizeof((struct platform *)0)->pmu_per_socket];
+
+	strcpy(copy, globs);
+	for (char *glob = copy, *next; glob; glob = next) {
+		next = cut(glob);
+		if (!fnmatch(glob, name, 0))
+			return true;
+	}
+	return false;
+}
+
+void match_place(struct pmu_list *pmus, const struct platform *platform)
+{
+	char copy[sizeof platform->pmu_sockets];
 	unsigned place = 1;
 
-	if (!*globs)
+	for (unsigned i = 0; i < pmus->n; i++)
+		pmus->pmus[i].is_per_socket =
+			is_listed(platform->pmu_per_socket, pmus->pmus[i].name);
+	if (!*platform->pmu_sockets)
 		return;
 	for (unsigned i = 0; i < pmus->n; i++)
 		pmus->pmus[i].place = PMU_NO_PLACE;
-	strcpy(copy, globs);
+	strcpy(copy, platform->pmu_sockets);
 	for (char *glob = copy, *next; glob; glob = next, place++) {
 		next = cut(glob);
 		for (unsigned i = 0; i < pmus->n; i++)

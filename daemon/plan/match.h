@@ -16,6 +16,7 @@ struct match {
 	bool usable;       /* @code is valid */
 	bool has_clock;    /* @clock is valid */
 	bool contradicted; /* the kernel states another scale */
+	bool is_repeated;  /* another PMU of the list counts the same */
 	bool whole_pmu;    /* the whole PMU is unusable, not only the event */
 	struct event_code code, clock;
 	char why[PAGE_TEXT_MAX];       /* if not usable */
@@ -43,15 +44,13 @@ int match_term(const struct platform_term *term, const char *unit, const struct 
 
 void match_list_done(struct match_list *list);
 
-/*
- * Gives each PMU its socket by @globs, which are separated by " | ": the first one names those of
- * the first socket, and so on. For drivers whose cpumask may be on another socket than the PMU.
- */
-void match_place(struct pmu_list *pmus, const char *globs);
+/* Fills in .place and .is_per_socket of each PMU, where a driver's cpumask does not say that:
+ * pmu_sockets and pmu_per_socket of the file. */
+void match_place(struct pmu_list *pmus, const struct platform *platform);
 
 /*
  * The next CPU after @cpu (-1: the first) on which to open @pmu for @socket: the first online CPU
- * of each die in the cpumask. -1: no more.
+ * of each die in the cpumask, or of the socket. -1: no more.
  */
 int match_next_cpu(
 	const struct pmu *pmu, const struct topology *topology, unsigned socket, int cpu);

@@ -50,6 +50,8 @@ static int note_list(struct planner *planner, unsigned m, unsigned t)
 	for (unsigned i = 0; r >= 0 && i < list->n; i++) {
 		const struct match *match = &list->matches[i];
 
+		if (i && match->is_repeated && match[-1].is_repeated)
+			continue; /* there may be a hundred */
 		if (!match->usable)
 			r = plan_add_missing(&planner->plan, match->pmu->name,
 				match->whole_pmu ? -1 : (int)m, match->why);
@@ -334,7 +336,7 @@ int planner_make_plan(const struct platform *platform, int root_fd, const struct
 	if (r < 0)
 		return fault_set(
 			fault, r, "sys/bus/event_source/devices cannot be read: %s", strerror(-r));
-	match_place(&planner.pmus, platform->pmu_sockets);
+	match_place(&planner.pmus, platform);
 	r = match_metrics(&planner);
 	if (r >= 0)
 		r = fill_sockets(&planner);

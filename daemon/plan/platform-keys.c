@@ -223,6 +223,7 @@ static const struct inifile_key platform_keys[] = {
 	ROW_TEXT("title", inifile_text, platform, title, "what a person calls the machine"),
 	ROW_TEXT("nodes", parse_nodes, platform, nodes, "channels of each NUMA node"),
 	ROW_TEXT("pmu_sockets", parse_pmu, platform, pmu_sockets, "globs over PMU names"),
+	ROW_TEXT("pmu_per_socket", parse_pmu, platform, pmu_per_socket, "globs over PMU names"),
 	ROW("standin", inifile_bool, platform, standin, 0, NULL),
 	ROW("sweep_every_s", inifile_number, platform, sweep_every_s, 86400, "seconds"),
 	ROW_TEXT("unsupported", inifile_text, platform, unsupported, "why nothing is counted"),

@@ -80,9 +80,10 @@ struct platform {
 	char title[96];
 	char path[256];
 	bool standin;
-	char nodes[512];        /* the channels of each NUMA node of a socket; "": not known */
-	char pmu_sockets[128];  /* globs of the PMUs of each socket; "": cpumasks tell it */
-	uint32_t sweep_every_s; /* read the counters this often even without rings; 0: no need */
+	char nodes[512];         /* the channels of each NUMA node of a socket; "": not known */
+	char pmu_sockets[128];   /* globs of the PMUs of each socket; "": cpumasks tell it */
+	char pmu_per_socket[64]; /* globs: any CPU of a socket counts all of it; "": none */
+	uint32_t sweep_every_s;  /* read the counters this often even without rings; 0: no need */
 	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": supported */
 	char asleep[512]; /* " NAME" of each opt-in metric that the site has not enabled */
 	unsigned n_metrics;

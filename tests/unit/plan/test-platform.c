@@ -138,6 +138,7 @@ CASE("A bad [platform] is refused")
 		"6, 0x6a 0x6c or 0-4.");
 	refuses(HEADER "colour = red\n" METRIC,
 		"/x.conf:4: unknown key colour in [platform]; known are title, nodes, pmu_sockets, "
+		"pmu_per_socket, "
 		"standin, "
 		"sweep_every_s, unsupported, vendor, "
 		"family, model, stepping, cpu, implementer, part, cpuless_node, cpuless_gib, "
