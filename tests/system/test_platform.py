@@ -190,7 +190,8 @@ def rounds_energy():
 
 def lists_platforms():
     """--platforms lists every platform file with sources, confidence and absent metrics"""
-    with serve(HEAD + metric("dram.read", more="uncalibrated = yes\n")
+    doubts = "uncalibrated = Nobody knows.\nuncalibrated_if_divided = Nor there.\n"
+    with serve(HEAD + metric("dram.read", more=doubts)
                + "[itom]\nabsent = No such event.\n") as daemon:
         (daemon.folder / "platforms/other.conf").write_text(
             "[platform]\ntitle = Another\nvendor = Other\nunsupported = It cannot count.\n",
@@ -198,6 +199,8 @@ def lists_platforms():
         equal(daemon.text("info", "--platforms").split("\n\n"), [
             "made: Made for a test\n"
             "  dram.read         low     uncalibrated; source of dram.read\n"
+            "                            uncalibrated: Nobody knows.\n"
+            "                            uncalibrated if sockets have several NUMA nodes: Nor there.\n"
             "  itom              absent  No such event.",
             "other: Another\n  unsupported: It cannot count.", ""], "the list")
         equal([p["name"] for p in json.loads(daemon.text("info", "--platforms", "--json"))],
@@ -227,6 +230,20 @@ def calibrates():
               "quality of the other")
         stat = json.loads(daemon.text("stat", "--json", "true"))["sockets"][0]["metrics"]
         equal(stat["dram.read"]["bytes"], 2 * stat["dram.write"]["bytes"], "bytes")
+
+
+def tells_of_disputes():
+    """where the kernel's alias is another event than the file's code, the file's is counted, and both are told"""
+    platform = HEAD + metric("dram.read", "sysfs:page_faults | raw:event=0x5")
+    dispute = "this kernel's sysfs:page_faults is 0x2, but raw:event=0x5 is 0x5, which is counted"
+    with serve(platform) as daemon:
+        state = daemon.metrics()["dram.read"]["sockets"][0]
+        equal((state["quality"], state["why"]), (["uncalibrated", "standin"], dispute), "the first socket")
+        within(" ".join(daemon.text("info").split()), dispute)
+    within(daemon.log, f"dram.read is uncalibrated: {dispute}.")
+    with serve(platform, "[calibration]\ndram.read = 4096\n") as daemon:
+        equal(daemon.metrics()["dram.read"]["sockets"][0]["quality"], ["standin"], "quality where the site measured it")
+    assert "is uncalibrated" not in daemon.log, daemon.log
 
 
 def refuses_what_the_kernel_denies():
@@ -338,7 +355,7 @@ def counts_a_check_instead():
 
 
 CASES = [explains, counts_in_other_units, rounds_energy, lists_platforms, tells_of_broken_files, calibrates, chooses, enables,
-         refuses_what_the_kernel_denies, compares, compares_with_nothing, counts_a_check_instead,
+         tells_of_disputes, refuses_what_the_kernel_denies, compares, compares_with_nothing, counts_a_check_instead,
          tells_where_values_are_from, says_the_map_of_nodes]
 
 
