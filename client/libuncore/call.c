@@ -37,7 +37,6 @@ static const struct {
 	{ -EPROTONOSUPPORT, "uncored and libuncore are of releases that do not go together: "
 			    "install the same of both (a container brings its own libuncore), "
 			    "then `systemctl restart uncored`." },
-	{ -ETIMEDOUT, "It did not answer in time: look at `systemctl status uncored`." },
 	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator of "
 		   "this node to raise the limits in uncored.conf." },
 	{ -EMFILE, "This process has too many open files: close some, or raise `ulimit -n`." },
@@ -66,10 +65,16 @@ static bool is_other_file(int error, const char *path)
 	       !S_ISSOCK(file.st_mode);
 }
 
-int call_cannot_connect(int error, const char *path)
+int call_cannot_connect(int error, const struct call *call)
 {
+	const char *path = call->path;
 	const int reason = is_other_file(error, path) ? -ENOTSOCK : error;
 
+	if (error == -ETIMEDOUT)
+		return error_say(error,
+			"uncored at %s did not answer within %.3g s: look at `systemctl status "
+			"uncored`.",
+			path, (double)call->within_ns / 1e9);
 	return error_say(error, "Cannot connect to uncored at %s: %m. %s", path, hint_for(reason));
 }
 
@@ -95,6 +100,7 @@ struct call call_to(const char *path, uint64_t timeout_ns)
 		path = secure_getenv("UNCORE_SOCKET");
 	return (struct call){
 		.path = path && *path ? path : WIRE_SOCKET_PATH,
+		.within_ns = timeout_ns,
 		.deadline_ns = clock_deadline_ns(timeout_ns),
 		.fd = -1,
 	};
@@ -234,7 +240,7 @@ int call_send(const struct call *call, const union wire_message *request)
 	int r = wire_send(call->fd, request, NULL, 0);
 
 	/* A daemon that refuses at once has already closed; its reason can still be received. */
-	return r < 0 && r != -EPIPE && r != -ECONNRESET ? call_cannot_connect(r, call->path) : 0;
+	return r < 0 && r != -EPIPE && r != -ECONNRESET ? call_cannot_connect(r, call) : 0;
 }
 
 int call_take(const struct call *call, enum wire_opcode expected, struct wire_packet *ret)
@@ -242,11 +248,11 @@ int call_take(const struct call *call, enum wire_opcode expected, struct wire_pa
 	int r = receive(call, ret);
 
 	if (r < 0)
-		return call_cannot_connect(r, call->path);
+		return call_cannot_connect(r, call);
 	if (ret->message.header.opcode == expected)
 		return 0;
 	r = ret->message.header.opcode == WIRE_ERROR ? refused(call->path, &ret->message.error)
-						     : call_cannot_connect(-EBADMSG, call->path);
+						     : call_cannot_connect(-EBADMSG, call);
 	wire_packet_done(ret);
 	return r;
 }
@@ -263,7 +269,7 @@ int call_connect(struct call *call)
 {
 	int r = dial(call);
 
-	return r < 0 ? call_cannot_connect(r, call->path) : 0;
+	return r < 0 ? call_cannot_connect(r, call) : 0;
 }
 
 int call_greet(struct call *call, struct wire_packet *ret_welcome)

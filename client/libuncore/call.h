@@ -10,11 +10,12 @@
 
 #include "common/wire.h"
 
-#define CALL_WITHIN_NS 1000000000U /* time for an answer, unless the caller sets it */
+/* Time for an answer, unless the caller sets it: at a load of 15 a second was too little. */
+#define CALL_WITHIN_NS UINT64_C(10000000000)
 
 struct call {
 	const char *path; /* borrowed */
-	uint64_t deadline_ns;
+	uint64_t within_ns, deadline_ns;
 	int fd; /* -1: not connected */
 };
 
@@ -46,5 +47,5 @@ int call_ask(const struct call *call, const union wire_message *request, enum wi
 int call_ask_once(struct call *call, const union wire_message *request, enum wire_opcode expected,
 	struct wire_packet *ret);
 
-/* Says that @error kept the library from connecting to @path, and what to do. Returns @error. */
-int call_cannot_connect(int error, const char *path);
+/* Says that @error kept the library from its call, and what to do. Returns @error. */
+int call_cannot_connect(int error, const struct call *call);

@@ -198,6 +198,7 @@ _public_ int uncore_open_within(
 	if (!handle)
 		return error_say(-ENOMEM, "Cannot connect to uncored: %m.");
 	handle->connection = -1;
+	handle->patience_ns = HANDLE_PATIENCE_NS;
 	r = call_greet(&call, &welcome);
 	if (r < 0)
 		return r;
@@ -205,7 +206,7 @@ _public_ int uncore_open_within(
 	if (r == 0)
 		r = take_connection(handle, &call.fd);
 	if (r < 0)
-		return call_cannot_connect(r, call.path);
+		return call_cannot_connect(r, &call);
 	*ret_handle = take_ptr(handle);
 	return 0;
 }

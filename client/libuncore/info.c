@@ -70,7 +70,7 @@ static int ask_for_report(struct call *call, const union wire_message *request, 
 		return r;
 	r = packet.n_fds == 1 ? read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
 			      : -EBADMSG;
-	return r < 0 && r != -EAGAIN ? call_cannot_connect(r, call->path) : r;
+	return r < 0 && r != -EAGAIN ? call_cannot_connect(r, call) : r;
 }
 
 static int ask(const union wire_message *request, const char *socket_path, char **ret_json)
@@ -113,10 +113,13 @@ _public_ int uncore_clients(const char *socket_path, char **ret_json)
 	return ask(&request, socket_path, ret_json);
 }
 
+/* The Prolog of a batch system waits, and with it a job: uncored-jobs(7) says for how long. */
+#define OWNER_WITHIN_NS 1000000000U
+
 _public_ int uncore_set_owner(const char *socket_path, uint32_t uid)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	_cleanup_(call_done) struct call call = call_to(socket_path, CALL_WITHIN_NS);
+	_cleanup_(call_done) struct call call = call_to(socket_path, OWNER_WITHIN_NS);
 	union wire_message request;
 
 	wire_begin(&request, WIRE_OWNER);

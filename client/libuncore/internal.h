@@ -35,12 +35,19 @@ struct uncore {
 	uint64_t wakeups_bytes;            /* mapped */
 	const struct page_rules *rules;    /* after the wake-ups */
 	uint64_t timeout_ns;               /* 0: not set, see uncore_set_timeout() */
+	uint64_t patience_ns; /* how long a reader may take for an answer that is due, then */
 	int connection;
 	dev_t device; /* of the connection */
 	ino_t inode;
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];
 };
+
+/*
+ * With ten times as many busy processes as CPUs some answers took more than 100 ms. In a virtual
+ * machine with twenty times as many on its host, some took more than 500 ms.
+ */
+#define HANDLE_PATIENCE_NS UINT64_C(10000000000)
 
 /*
  * Keeps the sentence for uncore_error_text() and returns @error, a negative errno. %m in @format

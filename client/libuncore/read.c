@@ -41,13 +41,6 @@ static int check_reading(const struct uncore *handle, int how)
 
 /* --- waiting --- */
 
-/*
- * How long a reader may take for an answer that is due, unless the caller has set a limit. With ten
- * times as many busy processes as CPUs some answers took more than 100 ms. In a virtual machine
- * with twenty times as many on its host, some took more than 500 ms.
- */
-#define PATIENCE_NS 2000000000U
-
 /* When a fresh read began to wait, and how long it may. */
 struct patience {
 	uint64_t begin_ns;
@@ -73,7 +66,7 @@ static uint64_t deadline_ns(
 		return sum_ns(patience->begin_ns, patience->within_ns);
 	if (due_ns < sum_ns(patience->begin_ns, hold_ns))
 		due_ns = sum_ns(patience->begin_ns, hold_ns);
-	return sum_ns(due_ns, PATIENCE_NS);
+	return sum_ns(due_ns, handle->patience_ns);
 }
 
 /* How often a waiting read checks that the daemon is still there. */

@@ -49,7 +49,7 @@ static int take_table(const struct call *call, struct wire_packet *packet, struc
 	const struct wire_table *table = &packet->message.table;
 
 	if (packet->n_fds != 1 || !is_as_told(packet->fds[0], table->bytes))
-		return call_cannot_connect(-EBADMSG, call->path);
+		return call_cannot_connect(-EBADMSG, call);
 	*ret = (struct team_table){
 		.fd = take_fd(&packet->fds[0]),
 		.run = table->run,
@@ -246,7 +246,7 @@ static int ask_for_reading(
 	int r = call_ask(call, request, WIRE_READING, &packet);
 
 	if (r == 0 && take_reading(&packet, ret) < 0)
-		r = call_cannot_connect(-EBADMSG, call->path);
+		r = call_cannot_connect(-EBADMSG, call);
 	return explain(r, call);
 }
 

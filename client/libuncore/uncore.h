@@ -208,7 +208,7 @@ struct uncore_channel_value {
 
 /*
  * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket) and maps its
- * page, within one second in all. *@ret_handle is the caller's, for uncore_close(). -ENOENT,
+ * page, within ten seconds in all. *@ret_handle is the caller's, for uncore_close(). -ENOENT,
  * -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is too long for a socket;
  * -EACCES: uncored's socket, or its policy, is not open to this user; -EPROTONOSUPPORT: uncored's
  * release is not compatible with this library; -EBADMSG: the peer that answers is not uncored;
@@ -221,7 +221,7 @@ struct uncore_channel_value {
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 
 /*
- * As uncore_open(), within @timeout_ns > 0 instead of one second. For programs that others wait
+ * As uncore_open(), within @timeout_ns > 0 instead of ten seconds. For programs that others wait
  * for. Errors as uncore_open(); -EINVAL: @timeout_ns is 0. Any thread. Since 0.1.
  */
 int uncore_open_within(const char *socket_path, uint64_t timeout_ns, struct uncore **ret_handle);
@@ -237,8 +237,8 @@ const char *uncore_error_text(void);
 
 /*
  * Sets how long a fresh read waits at most; @timeout_ns > 0. Without this call a read waits until
- * 2 s after the time at which uncored says that it is due. A limit that is set here holds as it is,
- * with no addition. -EINVAL. Not while another thread uses the handle. Since 0.1.
+ * 10 s after the time at which uncored says that it is due. A limit that is set here holds as it
+ * is, with no addition. -EINVAL. Not while another thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);
 
@@ -286,8 +286,8 @@ int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes);
 
 /*
  * Asks uncored for its whole state as JSON (what `uncore info --json` prints), over a connection of
- * its own. *@ret_json is the caller's, for free(3). Errors as uncore_open(). Takes up to one second
- * in all. Since 0.1.
+ * its own. *@ret_json is the caller's, for free(3). Errors as uncore_open(). Takes up to ten
+ * seconds in all. Since 0.1.
  */
 int uncore_info(const char *socket_path, char **ret_json);
 

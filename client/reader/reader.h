@@ -22,7 +22,7 @@ enum reader_use {
 struct reader_wish {
 	enum reader_use use;
 	bool channels;
-	/* CLOCK_MONOTONIC: limit of connecting and reading. 0: a read waits until 2 s after it is
+	/* CLOCK_MONOTONIC: limit of connecting and reading. 0: a read waits until 10 s after it is
 	 * due, as libuncore does; connecting takes at most READER_CONNECT_NS. */
 	uint64_t deadline_ns;
 	/* How long a gauge waits for fresh sweeps if the site holds reads back; 0: until they come.

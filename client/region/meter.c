@@ -15,6 +15,12 @@
 /* For a daemon that refused with a reason: the administrator needs time to act on it. */
 #define RETRY_REFUSED_AFTER_NS 600000000000U
 
+/* A program that succeeds is not to be held up by its measurement. So once an attempt to connect
+ * has failed, others get less time; and a reader that stands still holds it up for so long at most.
+ */
+#define RETRY_WITHIN_NS 1000000000U
+#define READ_WITHIN_NS  2000000000U
+
 void meter_init(struct meter *ret, struct table *table)
 {
 	memset(ret, 0, sizeof *ret);
@@ -29,13 +35,13 @@ void meter_disown(struct meter *parents)
 
 static int open_now(struct meter *meter)
 {
-	/* After a failed attempt, further attempts get less time. */
-	const uint64_t within_ns = meter->has_failed ? CALL_WITHIN_NS : READER_CONNECT_NS;
+	const uint64_t within_ns = meter->has_failed ? RETRY_WITHIN_NS : READER_CONNECT_NS;
 	int r = reader_open(&meter->reader, within_ns);
 
 	meter->has_failed = r < 0;
 	if (r < 0)
 		return r;
+	meter->reader.handle->patience_ns = READ_WITHIN_NS;
 	r = table_describe(meter->table, meter->reader.handle, !meter->is_observers);
 	if (r < 0)
 		reader_close(&meter->reader);

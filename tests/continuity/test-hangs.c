@@ -163,7 +163,7 @@ static void assert_client_is_told(const struct uncore *handle)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 
 	assert_int_equal(uncore_read(handle, 0, UNCORE_FRESH, &sample), -ETIMEDOUT);
-	assert_non_null(strstr(uncore_error_text(), "set: its reader got no CPU time, or hangs"));
+	assert_non_null(strstr(uncore_error_text(), "limit: its reader got no CPU time, or hangs"));
 	assert_null(strstr(uncore_error_text(), "budget"));
 }
 

@@ -254,6 +254,14 @@ static void accept_client(struct fake_daemon *daemon)
 		}
 }
 
+static void refuse_all(struct fake_daemon *daemon)
+{
+	daemon->options.refuse = -EACCES;
+	atomic_store(&daemon->deaf, true);
+	for (int i = 0; i < FAKE_CLIENTS_MAX; i++)
+		close_fd(&daemon->clients[i]);
+}
+
 static void answer_doorbell(struct fake_daemon *daemon, uint32_t socket)
 {
 	uint64_t rings;
@@ -265,6 +273,9 @@ static void answer_doorbell(struct fake_daemon *daemon, uint32_t socket)
 	if (daemon->options.deaf_after &&
 		atomic_load(&daemon->sweeps) >= daemon->options.deaf_after)
 		atomic_store(&daemon->deaf, true);
+	if (daemon->options.refuse_after &&
+		atomic_load(&daemon->sweeps) >= daemon->options.refuse_after)
+		refuse_all(daemon);
 	if (!daemon->retired && daemon->options.retire_after &&
 		atomic_load(&daemon->sweeps) == daemon->options.retire_after)
 		replace_page(daemon);

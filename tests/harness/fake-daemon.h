@@ -43,6 +43,7 @@ struct fake_options {
 	bool short_wakeups;        /* there is nothing in their memory */
 	uint32_t n_sockets;        /* 0: FAKE_SOCKETS */
 	unsigned deaf_after;       /* sweeps; then it lets doorbells ring */
+	unsigned refuse_after;     /* sweeps; then it closes all connections, and refuses others */
 	unsigned delay_ms;         /* before each answer */
 	unsigned sweep_ms;         /* before a sweep that a doorbell asks for */
 	uint64_t min_interval_ns;  /* in the page; it answers at once all the same */

@@ -16,7 +16,6 @@ static const uint64_t PATIENCE_NS = UINT64_C(5000000000);
 /* How long a hurried reading waits if the site holds reads back. It still rings for a sweep, and
  * the next reading gets that sweep. */
 static const uint64_t HELD_NS = UINT64_C(1000000000);
-enum { ATTEMPTS = 3 };
 
 static int take(const struct export_wish *wish, struct export_reading *ret)
 {
@@ -26,7 +25,6 @@ static int take(const struct export_wish *wish, struct export_reading *ret)
 		.channels = wish->channels,
 		.deadline_ns = wish->hurried ? deadline_ns : 0,
 		.patience_ns = wish->hurried ? HELD_NS : 0,
-		.attempts = wish->hurried ? 1 : ATTEMPTS,
 	};
 	int r = reader_open(&ret->reader, PATIENCE_NS);
 

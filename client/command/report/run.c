@@ -33,7 +33,7 @@
 #include "common/macro.h"
 
 /* After a launcher was killed, its ranks end a moment later. */
-static const uint64_t RANKS_END_WITHIN_NS = 2000000000;
+static const uint64_t RANKS_END_WITHIN_NS = 10000000000;
 
 /* If we are killed as well, no more than this is missing. */
 static const uint64_t READ_AFTER_NS = 10000000000;

@@ -13,14 +13,9 @@
 #include "common/text.h"
 #include "common/unit.h"
 
-/*
- * A reading that fails costs a whole run, so a busy machine gets more time than by default. The
- * library's time limit is short, because other programs may wait for its caller. Here only the
- * figures matter, so uncored is asked again if it is late once.
- */
 static const struct reader_wish wishes[] = {
-	{ .use = READER_DIFFERENCE, .attempts = 3 },
-	{ .use = READER_DIFFERENCE, .attempts = 3, .channels = true },
+	{ .use = READER_DIFFERENCE },
+	{ .use = READER_DIFFERENCE, .channels = true },
 };
 
 int stat_read(struct stat_run *run, struct readout *ret)

@@ -74,7 +74,7 @@ static int add_traffic(struct tiers *tiers)
 /* Takes a reading. Where one fails, there are no figures until after the next one. */
 static void read_traffic(struct tiers *tiers)
 {
-	static const struct reader_wish wish = { .use = READER_DIFFERENCE, .attempts = 3 };
+	static const struct reader_wish wish = { .use = READER_DIFFERENCE };
 	const struct readout before = tiers->now;
 	int r;
 

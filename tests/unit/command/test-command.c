@@ -454,18 +454,18 @@ CASE("a failed measurement is told in the last object")
 	struct outcome outcome;
 
 	run_with(&outcome,
-		&(struct fake_options){ .deaf_after = FAKE_SOCKETS, .min_interval_ns = 1 },
+		&(struct fake_options){ .refuse_after = FAKE_SOCKETS, .min_interval_ns = 1 },
 		"stat --json true");
 	assert_int_equal(outcome.status, 125);
 	document = json_tokener_parse(outcome.text);
 	assert_non_null(document);
 	assert_int_equal(number(FIND(document, "runs")), 0);
-	assert_non_null(strstr(json_object_get_string(FIND(document, "failure")), "did not read"));
+	assert_non_null(strstr(json_object_get_string(FIND(document, "failure")), "was told to."));
 	json_object_put(document);
 	run_with(&outcome,
 		&(struct fake_options){ .deaf_after = FAKE_SOCKETS, .min_interval_ns = 1 },
 		"stat -- sh -c 'exit 3'");
-	expect(&outcome, 3, "uncore stat: uncored did not read socket");
+	expect(&outcome, 3, "uncore stat: uncored did not read socket 0 within 10000 ms");
 	assert_int_equal(count(&outcome, "\n"), 1);
 }
 
@@ -475,7 +475,7 @@ CASE("measurements made before a failure are shown")
 	struct outcome outcome;
 
 	run_with(&outcome,
-		&(struct fake_options){ .deaf_after = 3 * FAKE_SOCKETS, .min_interval_ns = 1 },
+		&(struct fake_options){ .refuse_after = 3 * FAKE_SOCKETS, .min_interval_ns = 1 },
 		"stat -r 3 --json true");
 	assert_int_equal(outcome.status, 0);
 	document = json_tokener_parse(outcome.text);

@@ -89,7 +89,7 @@ void probe_done(struct probe *probe)
 
 /* Nobody waits for our answer, so uncored is asked again if it is late on a busy machine. */
 static const struct reader_wish wish = {
-	.use = READER_DIFFERENCE, .channels = true, .attempts = 20
+	.use = READER_DIFFERENCE, .channels = true, .attempts = 4
 };
 
 int probe_take(struct probe *probe, struct readout *ret)
