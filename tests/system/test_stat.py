@@ -8,9 +8,11 @@ import math
 import os
 import pathlib
 import pty
+import re
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -30,16 +32,34 @@ TOUCH = BUILD / "tests/workload/touch-pages"
 class Daemon:
     """uncored on the stand-in machine, in a folder that everybody may write to."""
 
-    def __init__(self, config=""):
+    def __init__(self, config="", dead=None):
         self.place = tempfile.TemporaryDirectory(prefix="uncored-stat-")
         self.folder = pathlib.Path(self.place.name)
         self.folder.chmod(0o777)
         self.socket = self.folder / "socket"
         (self.folder / "conf").write_text(config, encoding="ascii")
+        root, platforms = BUILD / "tests/machines/standin", SOURCE / "conf/platforms"
+        if dead is not None:
+            root, platforms = self.make(dead)
         self.process = subprocess.Popen(
-            [BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms", "--root",
-             BUILD / "tests/machines/standin", "--config", self.folder / "conf", "--socket", self.socket],
+            [BUILD / "daemon/uncored", "--platforms", platforms, "--root", root, "--config", self.folder / "conf", "--socket", self.socket],
             stderr=subprocess.DEVNULL)
+
+    def make(self, dead):
+        """The stand-in machine with eight boxes on a socket; those that are @dead count emulated instructions: none."""
+        machine = (SOURCE / "tests/machines/standin.machine").read_text(encoding="ascii")
+        begin, box, clock = re.split(r"(?=\[pmu )", machine)
+        boxes = [box.replace("standin_0", f"standin_{i}") for i in range(8)]
+        for i in dead:
+            boxes[i] = re.sub(r"event=0x[256]", "event=0x8", boxes[i])
+        (self.folder / "made.machine").write_text("".join([begin, *boxes, clock]), encoding="ascii")
+        subprocess.run([sys.executable, SOURCE / "tests/machines/mktree", self.folder / "made.machine",
+                        self.folder / "tree"], check=True)
+        (self.folder / "platforms").mkdir()
+        platform = (SOURCE / "conf/platforms/standin.conf").read_text(encoding="ascii")
+        (self.folder / "platforms/standin.conf").write_text(re.sub(r"(sysfs:\w+) \| raw:.*", r"\1", platform),
+                                                            encoding="ascii")
+        return self.folder / "tree", self.folder / "platforms"
 
     def __enter__(self):
         deadline = time.monotonic() + SECONDS
@@ -64,6 +84,10 @@ class Daemon:
         process = self.start(*words, variables=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         output, _ = process.communicate(timeout=SECONDS)
         return process.returncode, output
+
+    def info(self):
+        return subprocess.run([BUILD / "client/uncore", "info", "--socket", self.socket], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
 
     def result(self, name):
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
@@ -210,7 +234,38 @@ def figures_agree():
         tap.check(abs(figures["bytes_stddev"] - statistics.stdev(runs)) <= 1, f"{figures}, {runs}")
 
 
-CASES = [one_rank_measures, runs_anyway, repeats_until, tells_progress, colours, rows_add_up, figures_agree]
+def boxes_that_stand():
+    """A box that stands at 0 while its sisters count is named, and its sum is flagged; boxes without memory are not"""
+    said = "dram.read of socket 0 may be too low: standin3 has counted nothing since uncored began, while its 7 sisters"
+    touch = ("--", str(TOUCH), str(PAGES), "0")
+    with Daemon(dead=[3]) as daemon:
+        _, table = daemon.stat(*touch)
+        within(" ".join(table.split()), said)
+        tap.check(re.search(r"dram\.read +[\d,]+ bytes .* partial", table), table)
+        daemon.stat("--json", "-o", "result", *touch)
+        result = daemon.result("result")
+        tap.equal([one for one in result["standing"] if one["socket"] == 0],
+                  [{"socket": 0, "metric": metric, "channel": "standin3", "has_counted": False}
+                   for metric in ("dram.read", "dram.write")], "boxes")
+        for of in (result["sockets"][0], result["all_sockets"]):
+            tap.check("partial" in of["metrics"]["dram.read"]["quality"], f"{of}")
+        _, rows = daemon.stat("--csv", *touch)
+        within(" ".join(rows.split()), f"uncore stat: {said}")
+        within(" ".join(daemon.info().split()), "standin3 of socket 0 has counted nothing since uncored began, while its 7")
+    for dead in ([6, 7], [0, 1, 2, 3]):
+        with Daemon(dead=dead) as daemon:
+            _, table = daemon.stat(*touch)
+            tap.check("partial" not in table and "too low" not in table, table)
+            within(" ".join(daemon.info().split()),
+                   "socket 0: " + " ".join(f"standin{i}" for i in dead) + " have counted nothing: no memory is fitted there")
+    with Daemon(dead=[]) as daemon:
+        _, table = daemon.stat(*touch)
+        tap.check("partial" not in table and "too low" not in table, table)
+        tap.check("counted nothing" not in daemon.info(), "a whole machine")
+
+
+CASES = [one_rank_measures, runs_anyway, repeats_until, tells_progress, colours, rows_add_up, figures_agree,
+         boxes_that_stand]
 
 
 if os.geteuid() == 0:

@@ -264,6 +264,20 @@ int total_add_interval(
 	return r;
 }
 
+void total_flag(struct total *total, uint32_t socket, uint32_t metric, uint32_t quality)
+{
+	const uint32_t rows[] = { socket, total->n_sockets };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct total_value *values = total->sockets[rows[i]].values;
+
+		values[metric].quality |= quality;
+		for (uint32_t k = 0; k < total->n_tiers; k++)
+			if (total->tiers[k].read == metric || total->tiers[k].write == metric)
+				values[UNCORE_METRICS_MAX + k].quality |= quality;
+	}
+}
+
 void total_add_wall(struct total *total, uint64_t wall_ns)
 {
 	const struct uncore_delta_value value = { .count = wall_ns };

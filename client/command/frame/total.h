@@ -93,6 +93,9 @@ int total_add(struct total *total, const struct uncore_sample before[],
 int total_add_interval(
 	struct total *total, const struct readout *before, const struct readout *after);
 
+/* A box of the metric stood at 0: what was added is too little. */
+void total_flag(struct total *total, uint32_t socket, uint32_t metric, uint32_t quality);
+
 /* Adds the run time of the command to the run that was added last. */
 void total_add_wall(struct total *total, uint64_t wall_ns);
 

@@ -33,6 +33,9 @@ void summary_print(const struct json_value *info, const char *socket_path);
 /* Prints the NUMA nodes of sockets that have several, and what their channels have counted. */
 void nodes_print(const char *socket_path);
 
+/* A line for each counter box that stands at 0 while its sisters count: standing.h. */
+void standing_print(const char *socket_path);
+
 /* Prints how this machine computes @metric, from the daemon's state @info. False: it has no such
  * metric. */
 bool explain_metric(const struct json_value *info, const char *metric);

@@ -92,6 +92,7 @@ void summary_print(const struct json_value *info, const char *socket_path)
 	printf("\n");
 	print_metrics(info);
 	nodes_print(socket_path);
+	standing_print(socket_path);
 	print_checked(info);
 	output_labelled("may read", json_text(json_member(info, "policy"), "words", "?"));
 	JSON_EACH (warnings, warning) {

@@ -89,6 +89,25 @@ static void write_until(struct jsonwriter *json, const struct until *until)
 	jsonwriter_close(json);
 }
 
+static void write_standing(struct jsonwriter *json, const struct stat_run *run)
+{
+	if (!run->n_standing)
+		return;
+	jsonwriter_array(json, "standing");
+	for (uint32_t i = 0; i < run->n_standing; i++) {
+		const struct standing *one = &run->standing[i];
+
+		jsonwriter_object(json, NULL);
+		jsonwriter_number(json, "socket", one->socket);
+		jsonwriter_text(
+			json, "metric", uncore_metric_name(run->reader.handle, one->metric));
+		jsonwriter_text(json, "channel", one->name);
+		jsonwriter_flag(json, "has_counted", one->kind == STANDING_STILL);
+		jsonwriter_close(json);
+	}
+	jsonwriter_close(json);
+}
+
 /* What total_json() has of one run. */
 static void write_cut(struct jsonwriter *json, const struct stat_run *run)
 {
@@ -108,6 +127,7 @@ void stat_json_result(struct stat_run *run)
 
 	begin(run, &run->total, !run->options.interval_ns, &json);
 	write_origin(&json, run);
+	write_standing(&json, run);
 	if (run->cut.runs)
 		write_cut(&json, run);
 	if (run->options.until > 0)

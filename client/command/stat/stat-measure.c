@@ -2,11 +2,15 @@
 #include "client/command/stat/stat-measure.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "client/command/stat/stat-print.h"
 #include "client/command/stat/stat-reading.h"
 #include "client/command/stat/stat-trace.h"
+#include "common/array.h"
 #include "common/clock.h"
+#include "common/macro.h"
 
 void stat_begin(struct stat_run *run)
 {
@@ -38,6 +42,33 @@ static struct total *total_of(struct stat_run *run, bool is_cut)
 	return &run->cut;
 }
 
+static bool is_known(const struct stat_run *run, const struct standing *standing)
+{
+	for (uint32_t i = 0; i < run->n_standing; i++)
+		if (run->standing[i].socket == standing->socket &&
+			run->standing[i].metric == standing->metric &&
+			strcmp(run->standing[i].name, standing->name) == 0)
+			return true;
+	return false;
+}
+
+/* Flags the sums of @total that lack a box in this run, and notes the box. */
+static void note_standing(struct stat_run *run, struct total *total)
+{
+	_cleanup_free_ struct standing *found = NULL;
+	const int n =
+		standing_find(run->reader.handle, run->before.channels, run->now.channels, &found);
+
+	for (int i = 0; i < n; i++) {
+		if (found[i].kind == STANDING_EMPTY)
+			continue;
+		total_flag(total, found[i].socket, found[i].metric, UNCORE_PARTIAL);
+		if (!is_known(run, &found[i]) &&
+			array_room(&run->standing, run->n_standing, sizeof *run->standing) == 0)
+			run->standing[run->n_standing++] = found[i];
+	}
+}
+
 void stat_take_result(struct stat_run *run, uint64_t wall_ns, bool is_cut)
 {
 	struct total *total;
@@ -54,6 +85,7 @@ void stat_take_result(struct stat_run *run, uint64_t wall_ns, bool is_cut)
 		run->failed = true;
 		return;
 	}
+	note_standing(run, total);
 	total_add_wall(total, wall_ns);
 	if (run->options.step_ns)
 		stat_print_interval(run);

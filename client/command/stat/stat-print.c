@@ -181,6 +181,29 @@ static void print_figures(const struct stat_run *run)
 	background_note(run);
 }
 
+/* The reason why a sum is flagged as partial. */
+static void tell_standing(const struct stat_run *run, FILE *out, const char *before)
+{
+	for (uint32_t i = 0; i < run->n_standing; i++) {
+		const struct standing *one = &run->standing[i];
+		char text[256];
+
+		snprintf(text, sizeof text,
+			"%s%s of socket %" PRIu32 " may be too low: %s %s, while its %" PRIu32
+			" sisters counted.%s",
+			before, uncore_metric_name(run->reader.handle, one->metric), one->socket,
+			one->name,
+			one->kind == STANDING_NEVER ? "has counted nothing since uncored began"
+						    : "stood still",
+			one->n_sisters,
+			one->kind == STANDING_NEVER
+				? " If no memory is fitted there, that is right."
+				: "");
+		fputs(out == run->out ? " " : "", out);
+		text_fold(out, text, 1, 3);
+	}
+}
+
 static void print_cut(const struct stat_run *run)
 {
 	_cleanup_(validated_done) struct validated validated;
@@ -203,6 +226,7 @@ static void print_table(const struct stat_run *run)
 		print_figures(run);
 	if (run->cut.runs)
 		print_cut(run);
+	tell_standing(run, run->out, "");
 	if (run->options.until > 0)
 		until_tell(&run->until, run->out, " ");
 	if (*run->failure)
@@ -235,6 +259,8 @@ void stat_print_result(struct stat_run *run)
 		 run->options.output_path) /* stderr has the failure already */
 		print_table(run);
 	stat_flush(run);
+	if (run->options.form == STAT_CSV || run->options.form == STAT_LINE)
+		tell_standing(run, stderr, "uncore stat: ");
 	if (run->options.form == STAT_LINE && run->cut.runs)
 		fprintf(stderr,
 			"uncore stat: run %" PRIu64

@@ -13,14 +13,13 @@
 #include "common/text.h"
 #include "common/unit.h"
 
-static const struct reader_wish wishes[] = {
-	{ .use = READER_DIFFERENCE },
-	{ .use = READER_DIFFERENCE, .channels = true },
+static const struct reader_wish wish = {
+	.use = READER_DIFFERENCE, .channels = true
 };
 
 int stat_read(struct stat_run *run, struct readout *ret)
 {
-	int r = reader_take(&run->reader, &wishes[run->total.parts != NULL], ret);
+	int r = reader_take(&run->reader, &wish, ret);
 
 	if (r < 0 && r != run->last_failure) /* once, not at every interval */
 		stat_complain(run, r == -ESTALE
@@ -115,6 +114,7 @@ void stat_disconnect(struct stat_run *run)
 	readout_done(&run->before);
 	readout_done(&run->now);
 	readout_done(&run->last);
+	free(take_ptr(run->standing));
 	parts_done(&run->parts);
 	total_done(&run->total);
 	total_done(&run->cut);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "client/command/frame/child.h"
+#include "client/command/frame/standing.h"
 #include "client/command/frame/total.h"
 #include "client/command/frame/written.h"
 #include "client/command/page/page.h"
@@ -27,6 +28,8 @@ struct stat_run {
 	struct readout before, now;  /* of the run */
 	struct readout last;         /* the end of the interval before this one */
 	const struct readout *since; /* the begin of this one: .before or .last */
+	struct standing *standing;   /* owned; boxes that stood at 0 in a run */
+	uint32_t n_standing;
 	struct parts parts;
 	struct total total;
 	struct total cut;  /* the last run of several, if a signal cut it short; .runs 0: none */
