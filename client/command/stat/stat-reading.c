@@ -13,9 +13,7 @@
 #include "common/text.h"
 #include "common/unit.h"
 
-static const struct reader_wish wish = {
-	.use = READER_DIFFERENCE, .channels = true
-};
+static const struct reader_wish wish = { .use = READER_DIFFERENCE, .channels = true };
 
 int stat_read(struct stat_run *run, struct readout *ret)
 {
