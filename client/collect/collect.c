@@ -11,6 +11,7 @@
 #include "client/collect/snapshot.h"
 #include "client/libuncore/internal.h"
 #include "client/libuncore/team-call.h"
+#include "client/region/activity.h"
 #include "client/region/interval.h"
 #include "client/region/own-table.h"
 #include "client/region/pace.h"
@@ -113,7 +114,7 @@ static uint64_t unread_ns(const struct table *table, uint64_t now_ns)
 	const uint64_t last_ns = __atomic_load_n(&table->header.last_reading_ns, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE) ||
-		!interval_is_unread(table))
+		!activity_is_unread(table))
 		return 0;
 	return now_ns > last_ns ? now_ns - last_ns : 0;
 }
@@ -166,7 +167,7 @@ static int add_reading(
 	const uint64_t began_ns = clock_now_ns();
 	const uint64_t lived_ns = __atomic_load_n(&header->last_look_ns, __ATOMIC_RELAXED),
 		       read_ns = __atomic_load_n(&header->last_reading_ns, __ATOMIC_RELAXED);
-	const bool is_open = interval_is_unread(observer->table);
+	const bool is_open = activity_is_unread(observer->table);
 	int r = last ? take_last(observer->table, last, &readout) : meter_read(meter, &readout);
 
 	if (r < 0)

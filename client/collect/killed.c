@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "client/region/activity.h"
 #include "client/region/interval.h"
 #include "client/report/json.h"
 #include "client/report/quantity.h"
@@ -80,7 +81,7 @@ void killed_warn(const struct table *table, struct record *record)
 
 	if (!n)
 		return;
-	reading_ns = interval_is_unread(table) ? LOAD(table->header.ended_at_ns) : 0;
+	reading_ns = activity_is_unread(table) ? LOAD(table->header.ended_at_ns) : 0;
 	/* when it really ended nobody knows */
 	if (boot_ns)
 		record->ended_ns = (int64_t)(boot_ns + LOAD(table->header.last_reading_ns));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/region/activity.h"
 #include "client/region/interval.h"
 #include "client/region/pace.h"
 #include "client/region/state.h"
@@ -115,7 +116,7 @@ static int fill_sums(const struct table *table, unsigned place, const struct rec
 	if (place == TABLE_OUTSIDE || LOAD(table->regions[place].has_sums))
 		sums_read(sums, &table->sums[place]);
 	region->lost_ns = sums->lost_ns +
-			  (region->is_row ? 0 : interval_unread_ns(table, place, clock_now_ns()));
+			  (region->is_row ? 0 : activity_unread_ns(table, place, clock_now_ns()));
 	if (!has_readings(table, sums, region->is_row))
 		return 0;
 	region->sockets = calloc(PAGE_SOCKETS_MAX, sizeof *region->sockets);

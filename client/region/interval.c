@@ -5,10 +5,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/region/cell.h"
+#include "client/region/activity.h"
+#include "client/region/bounds.h"
+#include "client/region/post.h"
 #include "client/region/state.h"
 #include "client/region/sums.h"
-#include "common/array.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -18,70 +19,6 @@ static const uint64_t FINISH_WITHIN_NS = 10000000000;
 
 #define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* --- posts --- */
-
-uint64_t interval_middle_ns(const struct readout *readout)
-{
-	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-
-	for (uint32_t s = 0; s < readout->n_sockets; s++) {
-		begin_ns = least(begin_ns, readout->samples[s].begin_ns);
-		end_ns = most(end_ns, readout->samples[s].end_ns);
-	}
-	return readout->n_sockets ? begin_ns + (end_ns - begin_ns) / 2 : 0;
-}
-
-static void post_socket(struct table_reading *to, const struct uncore_sample *sample)
-{
-	struct table_reading reading = {
-		.sweep = sample->sweep, .begin_ns = sample->begin_ns, .end_ns = sample->end_ns
-	};
-
-	memcpy(reading.generation, sample->generation, sizeof reading.generation);
-	for (uint32_t i = 0; i < sample->n_values && i < UNCORE_METRICS_MAX; i++)
-		reading.values[i] = sample->values[i];
-	table_copy(to, &reading, sizeof reading);
-}
-
-static void post(struct table *table, const struct readout *readout)
-{
-	const uint64_t number = __atomic_add_fetch(&table->header.n_posts, 1, __ATOMIC_SEQ_CST);
-	struct table_post *to = &table->posts[number % TABLE_POSTS];
-
-	__atomic_store_n(&to->number, 0, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	STORE(to->at_ns, interval_middle_ns(readout));
-	STORE(to->n_sockets, readout->n_sockets);
-	for (uint32_t s = 0; s < readout->n_sockets && s < PAGE_SOCKETS_MAX; s++)
-		post_socket(&to->sockets[s], &readout->samples[s]);
-	__atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
-}
-
-/* False: it is overwritten, or not complete. */
-static bool take_post(const struct table *table, uint64_t number, struct table_post *ret)
-{
-	const struct table_post *from = &table->posts[number % TABLE_POSTS];
-	bool is_whole = __atomic_load_n(&from->number, __ATOMIC_ACQUIRE) == number;
-
-	ret->number = number;
-	ret->at_ns = LOAD(from->at_ns);
-	ret->n_sockets = least(LOAD(from->n_sockets), PAGE_SOCKETS_MAX);
-	for (uint32_t s = 0; s < ret->n_sockets; s++)
-		table_copy(&ret->sockets[s], &from->sockets[s], sizeof ret->sockets[s]);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return is_whole && LOAD(from->number) == number;
-}
 
 /* --- one member adds at a time --- */
 
@@ -126,155 +63,10 @@ static void end_adding(const struct member *member)
 		&member->table->header.adder, &own, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* --- cells in which something happened --- */
-
-struct live {
-	unsigned slot, place;
-	uint64_t n_threads;
-	struct table_cell cell;
-	struct table_seen seen;
-};
-
-struct activity {
-	uint64_t own_ns, opened_ns;
-	bool is_open;
-};
-
 struct interval_room {
-	struct live *live; /* owned */
-	size_t n_live;
-	bool is_late; /* a member was killed before it wrote what it had seen in the last interval
-		       */
-	struct activity places[TABLE_PLACES];
+	struct activities activities;
 	struct table_interval interval;
 };
-
-/* Where the member has died, its threads have left. */
-static bool is_live(const struct table *table, struct live *live)
-{
-	const struct table_seen *seen = &table->seen[live->slot][live->place];
-
-	cell_copy(&live->cell, &table->cells[live->slot][live->place]);
-	live->seen =
-		(struct table_seen){ LOAD(seen->n_left), LOAD(seen->own_ns), LOAD(seen->inside) };
-	if (table_phase(table, live->slot) != TABLE_JOINED && live->cell.inside) {
-		live->cell.n_left += live->cell.inside;
-		live->cell.inside = 0;
-		live->cell.closed_ns = UINT64_MAX;
-	}
-	return live->cell.inside || live->seen.inside || live->cell.n_left != live->seen.n_left;
-}
-
-static int add_live(struct interval_room *room, const struct table *table, unsigned slot,
-	unsigned place, uint64_t *n_threads)
-{
-	struct live live = { .slot = slot, .place = place };
-
-	if (!is_live(table, &live))
-		return 0;
-	if (place == TABLE_OUTSIDE)
-		*n_threads = most(1, live.cell.inside + live.cell.n_left - live.seen.n_left);
-	live.n_threads = *n_threads;
-	if (array_room(&room->live, room->n_live, sizeof live) < 0)
-		return -1;
-	room->live[room->n_live++] = live;
-	return 0;
-}
-
-static int add_slot(struct interval_room *room, const struct table *table, unsigned slot)
-{
-	uint64_t n_threads = 1;
-	int r = add_live(room, table, slot, TABLE_OUTSIDE, &n_threads);
-
-	for (unsigned w = 0; w < ARRAY_SIZE(table->slots[slot].used) && r == 0; w++)
-		for (uint64_t bits = LOAD(table->slots[slot].used[w]); bits && r == 0;
-			bits &= bits - 1) {
-			const unsigned place = w * 64 + (unsigned)__builtin_ctzll(bits);
-
-			if (place < TABLE_REGIONS_MAX && !state_has(table, place))
-				r = add_live(room, table, slot, place, &n_threads);
-		}
-	return r;
-}
-
-/* False: out of memory. */
-static bool find_live(struct interval_room *room, const struct table *table)
-{
-	const unsigned n_slots = table_count_slots(table);
-	int r = 0;
-
-	room->n_live = 0;
-	for (unsigned i = 0; i < n_slots && r == 0; i++)
-		if (table_has_member(table, i))
-			r = add_slot(room, table, i);
-	return r == 0;
-}
-
-static void keep_seen(const struct interval_room *room, struct table *table)
-{
-	for (size_t i = 0; i < room->n_live; i++) {
-		const struct live *live = &room->live[i];
-		struct table_seen *seen = &table->seen[live->slot][live->place];
-
-		STORE(seen->own_ns, live->seen.own_ns);
-		STORE(seen->n_left, live->cell.n_left);
-		STORE(seen->inside, live->cell.inside);
-	}
-}
-
-/* --- what they did in an interval --- */
-
-/*
- * May a thread have been inside between @from_ns and @to_ns? The cell has the times of the last
- * stretch of its member. Of earlier ones it is known that they ended before the last one did, and
- * that there was none if only one passage has ended.
- */
-static bool was_inside(const struct live *live, uint64_t from_ns, uint64_t to_ns)
-{
-	const struct table_cell *cell = &live->cell;
-	const uint64_t n_left = cell->n_left - live->seen.n_left;
-	const bool is_only = !live->seen.inside && n_left == 1 && !cell->inside;
-
-	if (cell->inside && cell->opened_ns < to_ns)
-		return true;
-	if (!live->seen.inside && !n_left)
-		return false;
-	return cell->closed_ns > from_ns && (!is_only || cell->opened_ns < to_ns);
-}
-
-/* A thread that came or went just after the end is counted then. */
-static uint64_t take_own_ns(struct live *live, uint64_t from_ns, uint64_t to_ns)
-{
-	const uint64_t passed_ns = cell_own_ns(&live->cell, to_ns) - live->seen.own_ns;
-	uint64_t own_ns = (int64_t)passed_ns < 0 ? 0 : passed_ns;
-
-	if (from_ns)
-		own_ns = least(own_ns, (to_ns - from_ns) * live->n_threads);
-	live->seen.own_ns += own_ns;
-	return own_ns;
-}
-
-static void find_activity(
-	struct interval_room *room, unsigned n_regions, uint64_t from_ns, uint64_t to_ns)
-{
-	memset(room->places, 0, n_regions * sizeof *room->places);
-	room->places[TABLE_OUTSIDE] = (struct activity){ .own_ns = 0 };
-	for (size_t i = 0; i < room->n_live; i++) {
-		struct live *live = &room->live[i];
-		struct activity *place = &room->places[live->place];
-
-		if (live->place >= n_regions && live->place != TABLE_OUTSIDE)
-			continue; /* it is newer */
-		if (!was_inside(live, from_ns, to_ns))
-			continue;
-		if (room->is_late)
-			live->seen.own_ns = cell_own_ns(&live->cell, from_ns);
-		place->own_ns += take_own_ns(live, from_ns, to_ns);
-		if (!place->is_open || live->cell.opened_ns < place->opened_ns)
-			place->opened_ns = live->cell.opened_ns;
-		place->is_open = true;
-	}
-}
 
 /* --- parts --- */
 
@@ -293,8 +85,9 @@ static void add_region(
 
 	part->is_open = true;
 	part->own_ns = activity->own_ns;
-	part->open_ns = interval->to.at_ns -
-			least(interval->to.at_ns, most(interval->from_ns, activity->opened_ns));
+	part->open_ns =
+		interval->to.at_ns -
+		least_of(interval->to.at_ns, most_of(interval->from_ns, activity->opened_ns));
 }
 
 /* Threads that are in no region. Spans belong to no thread, so regions may have more than all. */
@@ -302,7 +95,7 @@ static void add_outside(struct table_interval *interval, uint64_t threads_ns, ui
 {
 	struct table_part *part = add_part(interval, TABLE_OUTSIDE);
 
-	interval->total_ns = most(threads_ns, own_ns);
+	interval->total_ns = most_of(threads_ns, own_ns);
 	part->own_ns = interval->total_ns - own_ns;
 	if (!interval->total_ns) /* nobody is known to have moved anything */
 		part->own_ns = interval->total_ns = 1;
@@ -337,7 +130,7 @@ static void add_row(struct table *table, struct table_interval *interval, unsign
 		return;
 	part = add_part(interval, place);
 	part->is_row = part->is_open = true;
-	part->own_ns = interval->from_ns ? least(own_ns, time_ns) : own_ns;
+	part->own_ns = interval->from_ns ? least_of(own_ns, time_ns) : own_ns;
 	part->open_ns = part->own_ns;
 	part->is_alone = part->own_ns == time_ns;
 }
@@ -363,15 +156,15 @@ static void fill_parts(struct interval_room *room, struct table *table)
 	const unsigned n_regions = table_count_regions(table);
 	uint64_t own_ns = 0;
 
-	find_activity(room, n_regions, interval->from_ns, interval->to.at_ns);
+	activities_between(&room->activities, n_regions, interval->from_ns, interval->to.at_ns);
 	interval->n_parts = 0;
 	for (unsigned i = 0; i < n_regions; i++)
-		if (room->places[i].is_open) {
-			add_region(interval, i, &room->places[i]);
-			own_ns += room->places[i].own_ns;
+		if (room->activities.places[i].is_open) {
+			add_region(interval, i, &room->activities.places[i]);
+			own_ns += room->activities.places[i].own_ns;
 		}
-	add_outside(interval, room->places[TABLE_OUTSIDE].own_ns, own_ns);
-	if (!room->is_late)
+	add_outside(interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
+	if (!room->activities.is_late)
 		find_alone(interval, own_ns);
 	for (unsigned i = 0; i < n_regions; i++)
 		add_row(table, interval, i);
@@ -382,9 +175,9 @@ static void fill_parts(struct interval_room *room, struct table *table)
 /* The memory of a table holds two, by the last bit of their number. */
 static void copy_interval(struct table_interval *to, const struct table_interval *from)
 {
-	const uint32_t n_parts = (uint32_t)least(LOAD(from->n_parts), TABLE_PLACES);
-	const uint32_t n_known = (uint32_t)least(LOAD(from->n_sockets), PAGE_SOCKETS_MAX);
-	const uint32_t n_sockets = (uint32_t)least(LOAD(from->to.n_sockets), PAGE_SOCKETS_MAX);
+	const uint32_t n_parts = (uint32_t)least_of(LOAD(from->n_parts), TABLE_PLACES);
+	const uint32_t n_known = (uint32_t)least_of(LOAD(from->n_sockets), PAGE_SOCKETS_MAX);
+	const uint32_t n_sockets = (uint32_t)least_of(LOAD(from->to.n_sockets), PAGE_SOCKETS_MAX);
 
 	table_copy(to, from, offsetof(struct table_interval, from));
 	table_copy(to->from, from->from, n_known * sizeof *to->from);
@@ -482,26 +275,7 @@ static void add_interval(struct interval_room *room, struct table *table)
 	STORE(table->header.n_anew,
 		LOAD(table->header.n_anew) + (last && !room->interval.n_sockets));
 	add_to_sums(table, number, &room->interval);
-	room->is_late = false;
-}
-
-/* The earliest of the posts from @first to @last that ends after @after_ns. 0: there is none. */
-static uint64_t next_post(
-	const struct table *table, uint64_t first, uint64_t last, uint64_t after_ns)
-{
-	uint64_t earliest_ns = UINT64_MAX, found = 0;
-
-	for (uint64_t i = first; i <= last; i++) {
-		const struct table_post *post = &table->posts[i % TABLE_POSTS];
-		const bool is_whole = __atomic_load_n(&post->number, __ATOMIC_ACQUIRE) == i;
-		const uint64_t at_ns = LOAD(post->at_ns);
-
-		if (is_whole && at_ns > after_ns && at_ns < earliest_ns) {
-			earliest_ns = at_ns;
-			found = i;
-		}
-	}
-	return found;
+	room->activities.is_late = false;
 }
 
 static void add_posts(
@@ -509,9 +283,9 @@ static void add_posts(
 {
 	uint64_t after_ns = 0, i;
 
-	while ((i = next_post(table, first, last, after_ns))) {
+	while ((i = post_next(table, first, last, after_ns))) {
 		after_ns = LOAD(table->posts[i % TABLE_POSTS].at_ns);
-		if (take_post(table, i, &room->interval.to))
+		if (post_take(table, i, &room->interval.to))
 			add_interval(room, table);
 	}
 }
@@ -524,10 +298,10 @@ static void add_all(struct interval_room *room, struct table *table)
 	const uint64_t first = last - taken < TABLE_POSTS ? taken + 1 : last - TABLE_POSTS + 1;
 
 	add_planned(room, table);
-	room->is_late = LOAD(header->seen_of) != LOAD(header->added);
-	if (find_live(room, table)) {
+	room->activities.is_late = LOAD(header->seen_of) != LOAD(header->added);
+	if (activities_look(&room->activities, table)) {
 		add_posts(room, table, first, last);
-		keep_seen(room, table);
+		activities_keep(&room->activities, table);
 		STORE(header->seen_of, LOAD(header->added));
 	}
 	__atomic_store_n(&header->n_taken, last, __ATOMIC_SEQ_CST);
@@ -573,47 +347,11 @@ void interval_finish(struct member *member)
 void interval_done(struct member *member)
 {
 	if (member->room)
-		free(member->room->live);
+		activities_done(&member->room->activities);
 	free(take_ptr(member->room));
 }
 
 uint64_t interval_edge_ns(const struct table *table, uint64_t since_ns)
 {
-	return most(LOAD(table->header.ended_at_ns), since_ns);
-}
-
-/* --- what is not in the sums --- */
-
-static uint64_t unread_ns(const struct table *table, unsigned slot, unsigned place, uint64_t now_ns)
-{
-	struct live live = { .slot = slot, .place = place };
-	uint64_t from_ns, to_ns;
-
-	if (!is_live(table, &live))
-		return 0;
-	from_ns = most(LOAD(table->header.ended_at_ns), live.cell.opened_ns);
-	to_ns = live.cell.inside ? now_ns : least(live.cell.closed_ns, now_ns);
-	return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
-uint64_t interval_unread_ns(const struct table *table, unsigned place, uint64_t now_ns)
-{
-	const unsigned n_slots = table_count_slots(table);
-	uint64_t longest_ns = 0;
-
-	for (unsigned i = 0; i < n_slots; i++)
-		if (table_has_member(table, i) && table_has_cell(table, i, place))
-			longest_ns = most(longest_ns, unread_ns(table, i, place, now_ns));
-	return longest_ns;
-}
-
-bool interval_is_unread(const struct table *table)
-{
-	const unsigned n_regions = table_count_regions(table);
-	const uint64_t now_ns = clock_now_ns();
-
-	for (unsigned i = 0; i < n_regions; i++)
-		if (interval_unread_ns(table, i, now_ns))
-			return true;
-	return false;
+	return most_of(LOAD(table->header.ended_at_ns), since_ns);
 }

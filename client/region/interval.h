@@ -24,8 +24,8 @@
  */
 #pragma once
 
+#include "client/reader/reader.h"
 #include "client/region/member.h"
-#include "client/region/meter.h"
 
 /* Adds an interval that ends with @readout, which was taken at a time between the last edge of each
  * of the member's threads and now. */
@@ -37,15 +37,6 @@ void interval_finish(struct member *member);
 /* When the last interval ended, if that was not before @since_ns; else @since_ns. A thread that was
  * in none of the program's code since then counts as if it had come or gone at this moment. */
 uint64_t interval_edge_ns(const struct table *table, uint64_t since_ns);
-
-/* Was anything open since the last reading? */
-bool interval_is_unread(const struct table *table);
-
-/* Was the region? Then for how long, at most. */
-uint64_t interval_unread_ns(const struct table *table, unsigned place, uint64_t now_ns);
-
-/* When a reading was taken: the middle of its sweeps. */
-uint64_t interval_middle_ns(const struct readout *readout);
 
 /* Frees what the member used. */
 void interval_done(struct member *member);

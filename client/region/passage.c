@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fenv.h>
 
+#include "client/region/activity.h"
 #include "client/region/cell.h"
 #include "client/region/cost.h"
 #include "client/region/edge.h"
@@ -55,7 +56,7 @@ static int take_reading(struct regions *regions)
 
 void passage_read_rest(struct regions *regions)
 {
-	if (interval_is_unread(regions->team.table))
+	if (activity_is_unread(regions->team.table))
 		take_reading(regions);
 	interval_finish(&regions->team.member);
 }

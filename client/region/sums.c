@@ -71,18 +71,14 @@ static unsigned latest(const struct table_sums *sums)
 	       __atomic_load_n(&sums->number[0], __ATOMIC_ACQUIRE);
 }
 
-/* Adds the interval to a copy of what there is. */
-static void write_socket(struct table_sums *sums, uint32_t s, unsigned from, unsigned to,
-	const struct table_interval *interval, const struct table_part *part,
-	const struct sums_share *share)
+/* What there is of a socket. */
+static struct table_socket socket_of(const struct table_sums *sums, uint32_t s, unsigned from)
 {
 	struct table_socket socket = { .n_readings = 0 };
 
 	if (s < bounded(LOAD(sums->n_sockets[from])))
 		table_copy(&socket, &sums->sockets[s][from], sizeof socket);
-	if (s < bounded(interval->n_sockets))
-		add_socket(&socket, &interval->from[s], &interval->to.sockets[s], part, share);
-	table_copy(&sums->sockets[s][to], &socket, sizeof socket);
+	return socket;
 }
 
 void sums_add(struct table_sums *sums, uint64_t number, const struct table_interval *interval,
@@ -93,8 +89,14 @@ void sums_add(struct table_sums *sums, uint64_t number, const struct table_inter
 
 	if (LOAD(sums->number[from]) >= number)
 		return;
-	for (uint32_t s = 0; s < n; s++)
-		write_socket(sums, s, from, to, interval, part, share);
+	for (uint32_t s = 0; s < n; s++) {
+		struct table_socket socket = socket_of(sums, s, from);
+
+		if (s < bounded(interval->n_sockets))
+			add_socket(
+				&socket, &interval->from[s], &interval->to.sockets[s], part, share);
+		table_copy(&sums->sockets[s][to], &socket, sizeof socket);
+	}
 	STORE(sums->n_sockets[to], n);
 	STORE(sums->lost_ns[to],
 		LOAD(sums->lost_ns[from]) + (interval->n_sockets ? 0 : part->open_ns));

@@ -14,10 +14,12 @@
 #include <string.h>
 
 #include "client/collect/snapshot.h"
+#include "client/region/activity.h"
 #include "client/region/cell.h"
 #include "client/region/edge.h"
 #include "client/region/interval.h"
 #include "client/region/member.h"
+#include "client/region/meter.h"
 #include "client/region/pace.h"
 #include "client/region/state.h"
 #include "client/report/json.h"
@@ -169,8 +171,8 @@ static void abandon(struct member *member, unsigned region)
 {
 	cell_abandon(own_cell(member, region), 1, all.sweep);
 	cell_abandon_all(own_cell(member, region), all.sweep);
-	interval_is_unread(member->table);
-	interval_unread_ns(member->table, region, all.sweep * 1000000);
+	activity_is_unread(member->table);
+	activity_unread_ns(member->table, region, all.sweep * 1000000);
 }
 
 /* A change of a state, of which the first regions are the rows. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/region/activity.h"
 #include "client/region/cell.h"
 #include "client/region/interval.h"
 #include "client/region/sums.h"

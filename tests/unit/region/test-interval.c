@@ -179,13 +179,13 @@ CASE("a region that was open before the first reading has lost that time")
 	game_come(&game, 0);
 	game_enter(&game, 0, 0, -1, false);
 	move(&game, 1000, 100);
-	assert_int_equal(interval_unread_ns(game.table, 0, game.now_ns), 1000);
+	assert_int_equal(activity_unread_ns(game.table, 0, game.now_ns), 1000);
 	game_read(&game, 0);
 	move(&game, 1000, 40);
 	game_leave(&game, 0, 0, -1, true);
 	expect(&game, 0, 40, 40, 40);
 	assert_int_equal(game_sums(&game, 0).lost_ns, 1000);
-	assert_false(interval_is_unread(game.table));
+	assert_false(activity_is_unread(game.table));
 	game_end(&game);
 }
 
@@ -218,10 +218,10 @@ CASE("a member that died has left when it is known, and its place may have a new
 	move(&game, 1000, 100);
 	phase = &game.table->slots[game.members[0].slot].state;
 	*phase = (*phase & ~(uint64_t)0xff) | TABLE_DIED;
-	assert_true(interval_is_unread(game.table));
+	assert_true(activity_is_unread(game.table));
 	game_read(&game, 1);
 	expect(&game, 0, 100, 100, 100);
-	assert_false(interval_is_unread(game.table));
+	assert_false(activity_is_unread(game.table));
 	move(&game, 1000, 30);
 	game_read(&game, 1);
 	expect(&game, 0, 100, 100, 100);

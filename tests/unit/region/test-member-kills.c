@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "client/collect/snapshot.h"
+#include "client/region/activity.h"
 #include "client/region/cell.h"
 #include "client/region/interval.h"
 #include "client/region/meter.h"
@@ -236,7 +237,7 @@ static void check_usable(void)
 	meter_init(&meter, scene.table);
 	assert_int_equal(member_look_for_dead(&member), 0);
 	read_with(&member, &meter);
-	assert_false(interval_is_unread(scene.table));
+	assert_false(activity_is_unread(scene.table));
 	for (unsigned i = 0; i < REGIONS; i++) {
 		const uint64_t before = all_of(scene.table, i);
 

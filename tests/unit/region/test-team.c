@@ -161,8 +161,10 @@ CASE("threads that are members of one table enter, leave and look at once")
 	table->header.n_metrics = METRICS;
 	table->header.n_sockets = SOCKETS;
 	table->header.is_described = 1;
-	for (int i = 0; i < REGIONS; i++)
+	for (int i = 0; i < REGIONS; i++) {
 		table_find_or_add(table, (char[]){ 'a' + (char)i, '\0' });
+		table->regions[i].has_sums = 1;
+	}
 	for (unsigned i = 0; i <= MEMBERS; i++) {
 		players[i].seed = i;
 		assert_int_equal(member_join(&players[i].member, table, MEMBER_ALONE), 0);

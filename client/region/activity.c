@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/activity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/region/bounds.h"
+#include "client/region/cell.h"
+#include "client/region/state.h"
+#include "common/array.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
+struct activity_cell {
+	unsigned slot, place;
+	uint64_t n_threads;
+	struct table_cell cell;
+	struct table_seen seen;
+};
+
+/* Where the member has died, its threads have left. */
+static bool is_live(const struct table *table, struct activity_cell *live)
+{
+	const struct table_seen *seen = &table->seen[live->slot][live->place];
+
+	cell_copy(&live->cell, &table->cells[live->slot][live->place]);
+	live->seen =
+		(struct table_seen){ LOAD(seen->n_left), LOAD(seen->own_ns), LOAD(seen->inside) };
+	if (table_phase(table, live->slot) != TABLE_JOINED && live->cell.inside) {
+		live->cell.n_left += live->cell.inside;
+		live->cell.inside = 0;
+		live->cell.closed_ns = UINT64_MAX;
+	}
+	return live->cell.inside || live->seen.inside || live->cell.n_left != live->seen.n_left;
+}
+
+static int add_cell(struct activities *all, const struct table *table, unsigned slot,
+	unsigned place, uint64_t *n_threads)
+{
+	struct activity_cell live = { .slot = slot, .place = place };
+
+	if (!is_live(table, &live))
+		return 0;
+	if (place == TABLE_OUTSIDE)
+		*n_threads = most_of(1, live.cell.inside + live.cell.n_left - live.seen.n_left);
+	live.n_threads = *n_threads;
+	if (array_room(&all->cells, all->n_cells, sizeof live) < 0)
+		return -1;
+	all->cells[all->n_cells++] = live;
+	return 0;
+}
+
+static int add_slot(struct activities *all, const struct table *table, unsigned slot)
+{
+	uint64_t n_threads = 1;
+	int r = add_cell(all, table, slot, TABLE_OUTSIDE, &n_threads);
+
+	for (unsigned w = 0; w < ARRAY_SIZE(table->slots[slot].used) && r == 0; w++)
+		for (uint64_t bits = LOAD(table->slots[slot].used[w]); bits && r == 0;
+			bits &= bits - 1) {
+			const unsigned place = w * 64 + (unsigned)__builtin_ctzll(bits);
+
+			if (place < TABLE_REGIONS_MAX && !state_has(table, place))
+				r = add_cell(all, table, slot, place, &n_threads);
+		}
+	return r;
+}
+
+bool activities_look(struct activities *all, const struct table *table)
+{
+	const unsigned n_slots = table_count_slots(table);
+	int r = 0;
+
+	all->n_cells = 0;
+	for (unsigned i = 0; i < n_slots && r == 0; i++)
+		if (table_has_member(table, i))
+			r = add_slot(all, table, i);
+	return r == 0;
+}
+
+void activities_keep(const struct activities *all, struct table *table)
+{
+	for (size_t i = 0; i < all->n_cells; i++) {
+		const struct activity_cell *live = &all->cells[i];
+		struct table_seen *seen = &table->seen[live->slot][live->place];
+
+		STORE(seen->own_ns, live->seen.own_ns);
+		STORE(seen->n_left, live->cell.n_left);
+		STORE(seen->inside, live->cell.inside);
+	}
+}
+
+/* --- what they did in an interval --- */
+
+/*
+ * May a thread have been inside between @from_ns and @to_ns? The cell has the times of the last
+ * stretch of its member. Of earlier ones it is known that they ended before the last one did, and
+ * that there was none if only one passage has ended.
+ */
+static bool was_inside(const struct activity_cell *live, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct table_cell *cell = &live->cell;
+	const uint64_t n_left = cell->n_left - live->seen.n_left;
+	const bool is_only = !live->seen.inside && n_left == 1 && !cell->inside;
+
+	if (cell->inside && cell->opened_ns < to_ns)
+		return true;
+	if (!live->seen.inside && !n_left)
+		return false;
+	return cell->closed_ns > from_ns && (!is_only || cell->opened_ns < to_ns);
+}
+
+/* A thread that came or went just after the end is counted then. */
+static uint64_t take_own_ns(struct activity_cell *live, uint64_t from_ns, uint64_t to_ns)
+{
+	const uint64_t passed_ns = cell_own_ns(&live->cell, to_ns) - live->seen.own_ns;
+	uint64_t own_ns = (int64_t)passed_ns < 0 ? 0 : passed_ns;
+
+	if (from_ns)
+		own_ns = least_of(own_ns, (to_ns - from_ns) * live->n_threads);
+	live->seen.own_ns += own_ns;
+	return own_ns;
+}
+
+void activities_between(
+	struct activities *all, unsigned n_regions, uint64_t from_ns, uint64_t to_ns)
+{
+	memset(all->places, 0, n_regions * sizeof *all->places);
+	all->places[TABLE_OUTSIDE] = (struct activity){ .own_ns = 0 };
+	for (size_t i = 0; i < all->n_cells; i++) {
+		struct activity_cell *live = &all->cells[i];
+		struct activity *place = &all->places[live->place];
+
+		if (live->place >= n_regions && live->place != TABLE_OUTSIDE)
+			continue; /* it is newer */
+		if (!was_inside(live, from_ns, to_ns))
+			continue;
+		if (all->is_late)
+			live->seen.own_ns = cell_own_ns(&live->cell, from_ns);
+		place->own_ns += take_own_ns(live, from_ns, to_ns);
+		if (!place->is_open || live->cell.opened_ns < place->opened_ns)
+			place->opened_ns = live->cell.opened_ns;
+		place->is_open = true;
+	}
+}
+
+void activities_done(struct activities *all)
+{
+	free(all->cells);
+}
+
+/* --- what is not in the sums --- */
+
+static uint64_t unread_of(const struct table *table, unsigned slot, unsigned place, uint64_t now_ns)
+{
+	struct activity_cell live = { .slot = slot, .place = place };
+	uint64_t from_ns, to_ns;
+
+	if (!is_live(table, &live))
+		return 0;
+	from_ns = most_of(LOAD(table->header.ended_at_ns), live.cell.opened_ns);
+	to_ns = live.cell.inside ? now_ns : least_of(live.cell.closed_ns, now_ns);
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+uint64_t activity_unread_ns(const struct table *table, unsigned place, uint64_t now_ns)
+{
+	const unsigned n_slots = table_count_slots(table);
+	uint64_t longest_ns = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		if (table_has_member(table, i) && table_has_cell(table, i, place))
+			longest_ns = most_of(longest_ns, unread_of(table, i, place, now_ns));
+	return longest_ns;
+}
+
+bool activity_is_unread(const struct table *table)
+{
+	const unsigned n_regions = table_count_regions(table);
+	const uint64_t now_ns = clock_now_ns();
+
+	for (unsigned i = 0; i < n_regions; i++)
+		if (activity_unread_ns(table, i, now_ns))
+			return true;
+	return false;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What members did between two readings, from their cells; see interval.h. */
+#pragma once
+
+#include "client/region/table.h"
+
+/* What all members did in a place. */
+struct activity {
+	uint64_t own_ns;    /* of threads that ran there */
+	uint64_t opened_ns; /* the first of those that are inside came in, or earlier */
+	bool is_open;       /* a thread may have been inside */
+};
+
+struct activity_cell;
+
+struct activities {
+	struct activity_cell *cells; /* owned: those in which something happened */
+	size_t n_cells;
+	bool is_late; /* a member was killed before it wrote what it had seen in the last interval
+		       */
+	struct activity places[TABLE_PLACES];
+};
+
+/* Looks at all cells. False: out of memory. */
+bool activities_look(struct activities *all, const struct table *table);
+
+/* What is not told yet, and happened between the two times, which rise from call to call. */
+void activities_between(
+	struct activities *all, unsigned n_regions, uint64_t from_ns, uint64_t to_ns);
+
+/* All that was seen has been told, and is in the sums. */
+void activities_keep(const struct activities *all, struct table *table);
+
+void activities_done(struct activities *all);
+
+/* Was any region open since the last interval? */
+bool activity_is_unread(const struct table *table);
+
+/* Was this one? Then for how long, at most. */
+uint64_t activity_unread_ns(const struct table *table, unsigned place, uint64_t now_ns);

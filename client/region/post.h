@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Readings that members have taken, and one member adds (interval.h). They are in a ring, by their
+ * number. One that is overwritten before it is added is an end of an interval less. */
+#pragma once
+
+#include "client/libuncore/internal.h"
+#include "client/reader/reader.h"
+#include "client/region/table.h"
+
+void post(struct table *table, const struct readout *readout);
+
+/* The earliest of the posts from @first to @last that ends after @after_ns. 0: there is none. */
+uint64_t post_next(const struct table *table, uint64_t first, uint64_t last, uint64_t after_ns);
+
+/* False: it is overwritten, or not complete. */
+bool post_take(const struct table *table, uint64_t number, struct table_post *ret);
