@@ -13,7 +13,10 @@
 #include "client/report/print.h"
 #include "common/macro.h"
 
-enum { HOST_MOST = 16 }; /* characters of a host name in a cell */
+enum {
+	HOST_MOST = 16, /* characters of a host name in a cell */
+	NAME_LEAST = 8,
+};
 
 static void print_heading(FILE *out, const struct join *join)
 {
@@ -81,14 +84,15 @@ static void write_imbalance(
 	snprintf(ret_text, COLUMN_CELL_MAX, "%.2f %s", imbalance.ratio, host);
 }
 
-static int width_of_names(const struct join *join)
+/* Names that are wider than @most do not count. */
+static int width_of_names(const struct join *join, unsigned most)
 {
 	unsigned width = column_text_width(columns_rows(&join->total));
 	char name[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++) {
 		join_write_name(join, i, name);
-		if (column_text_width(name) > width)
+		if (column_text_width(name) > width && column_text_width(name) <= most)
 			width = column_text_width(name);
 	}
 	return (int)width;
@@ -104,11 +108,9 @@ struct compared {
 
 static void find_compared(const struct join *join, unsigned line, struct compared *ret)
 {
-	*ret = (struct compared){
-		.join = join,
-		.names_width = width_of_names(join),
-		.width = 5 + HOST_MOST,
-	};
+	int most;
+
+	*ret = (struct compared){ .join = join, .width = 5 + HOST_MOST };
 	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
 		const int n = (int)strlen(join->total.metrics[i]);
 
@@ -117,6 +119,8 @@ static void find_compared(const struct join *join, unsigned line, struct compare
 		ret->metrics[ret->n++] = i;
 		ret->width = n > ret->width ? n : ret->width;
 	}
+	most = (int)line - ret->width - 10; /* for the number of nodes, and blanks */
+	ret->names_width = width_of_names(join, most > NAME_LEAST ? (unsigned)most : NAME_LEAST);
 	ret->n_line = 1; /* at least, however long the names are */
 	if ((int)line - ret->names_width - 8 > 2 + ret->width)
 		ret->n_line = (uint32_t)(((int)line - ret->names_width - 8) / (2 + ret->width));
@@ -149,9 +153,8 @@ static void print_block(FILE *out, const struct compared *compared, uint32_t fir
 		if (join->regions[i].n_parts <= 1)
 			continue;
 		join_write_name(join, i, name);
-		fprintf(out, " %s%*s  %5" PRIu32, name,
-			compared->names_width - (int)column_text_width(name), "",
-			join->regions[i].n_parts);
+		record_print_name(out, name, (unsigned)compared->names_width);
+		fprintf(out, "  %5" PRIu32, join->regions[i].n_parts);
 		print_cells(out, compared, first, i);
 	}
 }

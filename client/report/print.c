@@ -111,8 +111,7 @@ static bool is_marked(const struct record *record, const struct record_region *r
 	return column->is_marked && columns_quality(record, region, column->metric);
 }
 
-/* The first cell is aligned left. A name that is too long for it gets its own line. */
-static void print_name(FILE *out, const char *name, unsigned width)
+void record_print_name(FILE *out, const char *name, unsigned width)
 {
 	if (column_text_width(name) > width)
 		fprintf(out, " %s\n %*s", name, (int)width, "");
@@ -135,7 +134,7 @@ static void print_row(FILE *out, const struct record *record, const struct recor
 			continue;
 		width = column_write(record, region, column, text);
 		if (i == 0) {
-			print_name(out, text, column->width);
+			record_print_name(out, text, column->width);
 			continue;
 		}
 		fprintf(out, "%c %*s%s", marked ? '*' : ' ', (int)(column->width - width), "",

@@ -13,6 +13,9 @@
 /* Prints heading, table and footnotes. */
 void record_print(FILE *out, const struct record *record);
 
+/* Prints a name as a first cell. One that is wider than @width gets a line of its own. */
+void record_print_name(FILE *out, const char *name, unsigned width);
+
 /* Prints the table alone. */
 void record_print_regions(FILE *out, const struct record *record);
 
