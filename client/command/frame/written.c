@@ -194,6 +194,19 @@ static int open_nameless(const struct written *written)
 	return fd >= 0 && access(name_of(fd, name), F_OK) == 0 ? take_fd(&fd) : -1;
 }
 
+/* A service may be forbidden to call what changes nothing (SystemCallFilter= of systemd.exec(5)).
+ */
+static bool make_like(int fd, const struct stat *old)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return false;
+	if (status.st_gid != old->st_gid && fchown(fd, (uid_t)-1, old->st_gid) < 0)
+		return false;
+	return status.st_mode == old->st_mode || fchmod(fd, old->st_mode & 07777) == 0;
+}
+
 /* -EXDEV: a new file cannot stand for the old one. */
 static int open_beside(struct written *written, const struct stat *old)
 {
@@ -205,8 +218,7 @@ static int open_beside(struct written *written, const struct stat *old)
 		return -EXDEV;
 	if (fd < 0)
 		return fd;
-	if (old->st_nlink &&
-		(fchown(fd, (uid_t)-1, old->st_gid) < 0 || fchmod(fd, old->st_mode & 07777) < 0))
+	if (old->st_nlink && !make_like(fd, old))
 		return -EXDEV;
 	return take_fd(&fd);
 }
