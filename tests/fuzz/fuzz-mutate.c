@@ -80,9 +80,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	_cleanup_free_ struct page_header *page = make_page(), *tables = NULL;
 	struct uncore_mark mark = { .ours = 1 };
-	struct uncore handle = {
-		.mark = &mark, .shared = page, .n_doorbells = SOCKETS, .connection = -1
-	};
+	const struct page_wakeup wakeups[SOCKETS] = { { 0 } };
+	struct uncore handle = { .mark = &mark,
+		.shared = page,
+		.wakeups = wakeups,
+		.n_doorbells = SOCKETS,
+		.connection = -1 };
 	size_t n = size_bytes / sizeof(struct change);
 
 	if (page_copy_tables(page, page->page_bytes, &tables) < 0)

@@ -55,7 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	_cleanup_free_ struct page_header *page = malloc(size_bytes ? size_bytes : 1);
 	struct uncore_mark mark = { .ours = 1 };
-	struct uncore handle = { .mark = &mark, .connection = -1, .timeout_ns = 1 };
+	const struct page_wakeup wakeups[PAGE_SOCKETS_MAX] = { { 0 } };
+	struct uncore handle = {
+		.mark = &mark, .wakeups = wakeups, .connection = -1, .timeout_ns = 1
+	};
 	_cleanup_free_ struct page_header *tables = NULL;
 	int r;
 
