@@ -158,9 +158,12 @@ def too_many_kept():
 
 def memory_of_tables(uncored):
     """MiB that the tables take which uncored has open."""
-    fds = pathlib.Path(f"/proc/{uncored.process.pid}/fd")
-    return sum(os.stat(fd).st_blocks for fd in fds.iterdir()
-               if os.readlink(fd).startswith("/memfd:uncored-team.")) * 512 >> 20
+    total = 0
+    for fd in pathlib.Path(f"/proc/{uncored.process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it is closed meanwhile
+            if os.readlink(fd).startswith("/memfd:uncored-team."):
+                total += os.stat(fd).st_blocks * 512
+    return total >> 20
 
 
 def client_that_leaves(uncored, user):

@@ -119,31 +119,23 @@ def killed_inside():
     tap.equal(sorted(member["died"] for member in report["members"]), [False, True], "members")
 
 
-def one_dies():
-    """The report, and the least and the most faults that may be in region "solve"."""
+def last_killed():
+    """If the ranks inside a region are all killed, it is open until another one has noticed that"""
     dies = f"say up wait begin solve touch {PAGES} end solve begin solve say in wait"
     stays = f"begin other say in wait touch {PAGES} end other"
     with serving() as uncored:
         dies, stays = start(uncored, dies, stays)
         dies.expect("up")
         stays.expect("in")
-        faults = machine_faults()
         dies.go()
         dies.expect("in")
         dies.kill()
-        faults = machine_faults() - faults
         stays.go()
         tap.equal(stays.end(), "", "stderr")
-        return read_report(report_path(uncored)), PAGES, faults
-
-
-def last_killed():
-    """If the ranks inside a region are all killed, it is open until another one has noticed that"""
-    report, least, most = ranks.conclusive(one_dies)
+        report = read_report(report_path(uncored))
     region = region_of(report, "solve")
     tap.equal([region[key] for key in ("count", "died")], [1, 1], "solve")
-    alone = sum(socket["metrics"]["dram.read"]["alone"] for socket in region["sockets"])
-    tap.check(least * PAGE_BYTES <= bytes_of(region) and alone <= most * PAGE_BYTES, f"{alone} to {bytes_of(region)} bytes")
+    tap.check(bytes_of(region) >= PAGES * PAGE_BYTES, f"{bytes_of(region)} bytes")
     tap.check(bytes_of(region_of(report, "other")) >= PAGES * PAGE_BYTES, "other")
 
 
