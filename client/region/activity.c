@@ -81,6 +81,15 @@ bool activities_look(struct activities *all, const struct table *table)
 	return r == 0;
 }
 
+/* Has a part of the passage that ended last, or all of it, been after the last interval? */
+static bool has_rest(const struct table *table, const struct table_cell *cell)
+{
+	return !cell->inside && cell->closed_ns != UINT64_MAX &&
+	       cell->closed_ns > LOAD(table->header.ended_at_ns);
+}
+
+/* Cells are looked at later than the reading was taken: a passage that came and went in between
+ * belongs to the next interval. */
 void activities_keep(const struct activities *all, struct table *table)
 {
 	for (size_t i = 0; i < all->n_cells; i++) {
@@ -88,7 +97,7 @@ void activities_keep(const struct activities *all, struct table *table)
 		struct table_seen *seen = &table->seen[live->slot][live->place];
 
 		STORE(seen->own_ns, live->seen.own_ns);
-		STORE(seen->n_left, live->cell.n_left);
+		STORE(seen->n_left, live->cell.n_left - has_rest(table, &live->cell));
 		STORE(seen->inside, live->cell.inside);
 	}
 }

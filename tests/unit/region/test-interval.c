@@ -149,6 +149,35 @@ CASE("what waits is added in the order of its time, and no region gets the other
 	game_end(&game);
 }
 
+CASE("a passage after the end of an interval, which is over when this is added, is in the next one")
+{
+	static struct game game;
+
+	game_begin(&game);
+	game_come(&game, 0);
+	game_come(&game, 1);
+	game_enter(&game, 0, 0, -1, true);
+	move(&game, 1000, 100);
+	game_block(&game, true);
+	game_read(&game, 0);
+	move(&game, 1000, 0);
+	game_enter(&game, 1, 1, -1, false);
+	move(&game, 1000, 30);
+	game_leave(&game, 1, 1, -1, false);
+	game_leave(&game, 0, 0, -1, false);
+	game_block(&game, false);
+	interval_finish(&game.members[0]);
+	assert_int_equal(METRIC(game_sums(&game, 0), 0).all, 100);
+	assert_int_equal(METRIC(game_sums(&game, 1), 0).all, 0);
+	assert_true(activity_is_unread(game.table));
+	move(&game, 1000, 0);
+	game_read(&game, 1);
+	assert_int_equal(METRIC(game_sums(&game, 0), 0).all, 130);
+	assert_int_equal(METRIC(game_sums(&game, 1), 0).all, 30);
+	assert_int_equal(METRIC(game_sums(&game, 1), 0).share, 30 * 1000 / 6000);
+	game_end(&game);
+}
+
 CASE("what moved while uncored began anew is lost, and said to be")
 {
 	static struct game game;
@@ -282,6 +311,8 @@ static void step(struct game *game, struct player *player, int member, struct tr
 		break;
 	case 3:
 		game_block(game, rand() % 2);
+		if (!game->is_blocked)
+			interval_finish(&game->members[member]);
 		break;
 	default:
 		move(game, time_ns, 0);
