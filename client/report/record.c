@@ -28,12 +28,13 @@ void record_drop_regions(struct record *record)
 		record_region_done(&record->regions[i]);
 	free(take_ptr(record->regions));
 	record->n_regions = 0;
+	record_region_done(&record->outside);
+	record->outside = (struct record_region){};
 }
 
 void record_done(struct record *record)
 {
 	record_drop_regions(record);
-	record_region_done(&record->outside);
 	free(record->members);
 	free(record->failure);
 	free(record->warning);

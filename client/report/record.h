@@ -149,7 +149,7 @@ void record_done(struct record *record);
 
 void record_region_done(struct record_region *region);
 
-/* The rest stays. */
+/* And what is outside of them. The rest stays. */
 void record_drop_regions(struct record *record);
 
 struct record_list {
