@@ -114,43 +114,31 @@ static void find_alone(struct table_interval *interval, uint64_t own_ns)
 	}
 }
 
-static void add_row(struct table *table, struct table_interval *interval, unsigned place)
+/* @last: the reading before; NULL: there was none. */
+static void add_row(const struct table *table, struct table_interval *interval, unsigned place,
+	const struct table_post *last)
 {
 	const uint64_t time_ns = interval->to.at_ns - interval->from_ns;
 	struct table_part *part;
-	uint64_t row_ns, own_ns;
+	uint64_t own_ns;
 	int row;
-	struct state *state = state_of(table, place, &row);
+	const struct state *state = state_of(table, place, &row);
+	const unsigned number = state_number(table, state);
 
 	if (!state)
 		return;
-	row_ns = state_time_ns(state, row, interval->to.at_ns);
-	own_ns = row_ns - LOAD(state->seen_ns[row]);
+	own_ns = interval->to.rows_ns[number][row] - (last ? last->rows_ns[number][row] : 0);
 	if ((int64_t)own_ns <= 0)
 		return;
 	part = add_part(interval, place);
 	part->is_row = part->is_open = true;
-	part->own_ns = interval->from_ns ? least_of(own_ns, time_ns) : own_ns;
+	part->own_ns = last ? least_of(own_ns, time_ns) : own_ns;
 	part->open_ns = part->own_ns;
 	part->is_alone = part->own_ns == time_ns;
 }
 
-static void keep_rows(struct table *table, const struct table_interval *interval)
-{
-	for (uint32_t i = 0; i < interval->n_parts; i++) {
-		const struct table_part *part = &interval->parts[i];
-		struct state *state;
-		int row;
-
-		if (!part->is_row || part->place >= TABLE_REGIONS_MAX)
-			continue;
-		state = state_of(table, part->place, &row);
-		if (state)
-			STORE(state->seen_ns[row], LOAD(state->seen_ns[row]) + part->own_ns);
-	}
-}
-
-static void fill_parts(struct interval_room *room, struct table *table)
+static void fill_parts(
+	struct interval_room *room, struct table *table, const struct table_post *last)
 {
 	struct table_interval *interval = &room->interval;
 	const unsigned n_regions = table_count_regions(table);
@@ -167,7 +155,7 @@ static void fill_parts(struct interval_room *room, struct table *table)
 	if (!room->activities.is_late)
 		find_alone(interval, own_ns);
 	for (unsigned i = 0; i < n_regions; i++)
-		add_row(table, interval, i);
+		add_row(table, interval, i, last);
 }
 
 /* --- intervals --- */
@@ -257,7 +245,7 @@ static void draw_up(struct interval_room *room, struct table *table, const struc
 	interval->n_sockets = last && !is_anew(last, &interval->to) ? (uint32_t)last->n_sockets : 0;
 	for (uint32_t s = 0; s < interval->n_sockets && s < PAGE_SOCKETS_MAX; s++)
 		table_copy(&interval->from[s], &last->sockets[s], sizeof interval->from[s]);
-	fill_parts(room, table);
+	fill_parts(room, table, last);
 }
 
 /* Adds the interval that ends with .to. */
@@ -271,7 +259,6 @@ static void add_interval(struct interval_room *room, struct table *table)
 	draw_up(room, table, last);
 	copy_interval(interval_at(table, number), &room->interval);
 	__atomic_store_n(&table->header.planned, number, __ATOMIC_RELEASE);
-	keep_rows(table, &room->interval);
 	STORE(table->header.n_anew,
 		LOAD(table->header.n_anew) + (last && !room->interval.n_sockets));
 	add_to_sums(table, number, &room->interval);

@@ -319,6 +319,8 @@ int passage_turn(struct regions *regions, struct state_turn *turn)
 		regions, turn->now_ns, state_turns_class(turn) && turn_is_read(table, turn));
 	edge.is_timed = cost_is_timed(own_cell(regions, turn->first)->n_left);
 	turn->now_ns = edge.at_ns;
+	turn->left_ns = edge.called_ns;
+	turn->came_ns = edge.is_read ? clock_now_ns() : edge.called_ns;
 	state_turn(table->cells[slot], turn);
 	if (edge.error)
 		table->works[slot][turn->first].n_failed++;

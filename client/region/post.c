@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client/region/bounds.h"
+#include "client/region/state.h"
 
 #define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
@@ -32,6 +33,15 @@ static void post_socket(struct table_reading *to, const struct uncore_sample *sa
 	table_copy(to, &reading, sizeof reading);
 }
 
+/* A change of class that is later may have come meanwhile; the times are still right in sum. */
+static void post_rows(const struct table *table, struct table_post *to)
+{
+	for (unsigned i = 0; i < TABLE_STATES; i++)
+		for (int row = 0; row < STATE_ROWS; row++)
+			STORE(to->rows_ns[i][row],
+				state_time_ns(state_at(table, i), row, LOAD(to->at_ns)));
+}
+
 void post(struct table *table, const struct readout *readout)
 {
 	const uint64_t number = __atomic_add_fetch(&table->header.n_posts, 1, __ATOMIC_SEQ_CST);
@@ -41,6 +51,7 @@ void post(struct table *table, const struct readout *readout)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	STORE(to->at_ns, middle_ns(readout));
 	STORE(to->n_sockets, readout->n_sockets);
+	post_rows(table, to);
 	for (uint32_t s = 0; s < readout->n_sockets && s < PAGE_SOCKETS_MAX; s++)
 		post_socket(&to->sockets[s], &readout->samples[s]);
 	__atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
@@ -51,9 +62,8 @@ bool post_take(const struct table *table, uint64_t number, struct table_post *re
 	const struct table_post *from = &table->posts[number % TABLE_POSTS];
 	bool is_whole = __atomic_load_n(&from->number, __ATOMIC_ACQUIRE) == number;
 
-	ret->number = number;
-	ret->at_ns = LOAD(from->at_ns);
-	ret->n_sockets = least_of(LOAD(from->n_sockets), PAGE_SOCKETS_MAX);
+	table_copy(ret, from, offsetof(struct table_post, sockets));
+	ret->n_sockets = least_of(ret->n_sockets, PAGE_SOCKETS_MAX);
 	for (uint32_t s = 0; s < ret->n_sockets; s++)
 		table_copy(&ret->sockets[s], &from->sockets[s], sizeof ret->sockets[s]);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -59,9 +59,9 @@ void state_turn(struct table_cell cells[], const struct state_turn *turn)
 
 	cell_lock(part);
 	if (turn->before == UNCORE_STATE_ON)
-		cell_end(cell, cell->begun_ns, turn->now_ns, turn->now_ns);
+		cell_end(cell, cell->begun_ns, turn->left_ns, turn->now_ns);
 	if (turn->now == UNCORE_STATE_ON)
-		cell_begin(cell, turn->now_ns, turn->now_ns);
+		cell_begin(cell, turn->came_ns, turn->now_ns);
 	__atomic_store_n(&part->inside, turn->now != UNCORE_STATE_LEFT, __ATOMIC_RELAXED);
 	word = __atomic_add_fetch(&turn->state->word, amount, __ATOMIC_SEQ_CST);
 	cell_unlock(part);

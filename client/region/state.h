@@ -16,7 +16,7 @@
 
 enum state_class { STATE_NOBODY, STATE_NONE, STATE_SOME, STATE_ALL };
 
-enum { STATE_ROWS = 4 };
+enum { STATE_ROWS = TABLE_ROWS };
 
 /* The end of the name of a row, the classes in which it is open, and which ranks are in the state.
  */
@@ -37,8 +37,7 @@ struct state {
 	uint64_t part;  /* ... the second row, + 1: in its cells .inside says who takes part */
 	uint64_t word;
 	uint64_t since; /* CLOCK_MONOTONIC, without two bits, which are the class from then on */
-	uint64_t class_ns[4];         /* of each class, until then */
-	uint64_t seen_ns[STATE_ROWS]; /* of each row: time that is in the sums */
+	uint64_t class_ns[4]; /* of each class, until then */
 };
 
 static_assert(sizeof(struct state) <= sizeof((struct table *)NULL)->states[0], "struct state");
@@ -51,9 +50,10 @@ static_assert(sizeof(struct state) <= sizeof((struct table *)NULL)->states[0], "
 /* A change by this member. */
 struct state_turn {
 	struct state *state;
-	unsigned first, part; /* numbers of the rows */
-	int before, now;      /* UNCORE_STATE_* */
-	uint64_t now_ns;
+	unsigned first, part;      /* numbers of the rows */
+	int before, now;           /* UNCORE_STATE_* */
+	uint64_t now_ns;           /* of the change, for the sums */
+	uint64_t left_ns, came_ns; /* the process went out, and in: without a reading in between */
 };
 
 static inline enum state_class state_class(uint64_t word)
@@ -86,6 +86,11 @@ static inline struct state *state_of(const struct table *table, unsigned region,
 
 	*ret_row = row >> 16 & (STATE_ROWS - 1);
 	return number < TABLE_STATES ? state_at(table, (unsigned)number) : NULL;
+}
+
+static inline unsigned state_number(const struct table *table, const struct state *state)
+{
+	return state ? (unsigned)((const uint64_t(*)[16])state - table->states) : 0;
 }
 
 static inline bool state_has(const struct table *table, unsigned region)

@@ -38,6 +38,7 @@ enum {
 	TABLE_POSTS = 32,      /* readings that wait to be added */
 	TABLE_NAME_BYTES = 64, /* of a region, with the final NUL */
 	TABLE_STATES = 8,
+	TABLE_ROWS = 4,  /* of a state */
 	TABLE_UNITS = 3, /* kinds of work of a region */
 	TABLE_UNIT_BYTES = 16,
 	TABLE_EVENT_BYTES = 32,
@@ -63,6 +64,8 @@ struct table_post {
 	uint64_t number; /* atomic: from 1; 0: it is being written */
 	uint64_t at_ns;  /* CLOCK_MONOTONIC, the middle of its sweeps */
 	uint64_t n_sockets;
+	uint64_t rows_ns[TABLE_STATES]
+			[TABLE_ROWS]; /* how long each row was open until then: state.h */
 	struct table_reading sockets[PAGE_SOCKETS_MAX];
 };
 

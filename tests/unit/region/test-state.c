@@ -131,7 +131,9 @@ static bool turn(unsigned slot, int before, int now, uint64_t now_ns)
 		.part = 1,
 		.before = before,
 		.now = now,
-		.now_ns = now_ns };
+		.now_ns = now_ns,
+		.left_ns = now_ns,
+		.came_ns = now_ns };
 
 	const bool is_change = state_turns_class(&turn);
 
