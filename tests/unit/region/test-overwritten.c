@@ -53,8 +53,9 @@ static void read_now(struct scene *scene)
 {
 	struct readout readout = { .n_sockets = 0 };
 
-	CHECK(meter_read(&scene->meter, &readout) == 0);
-	interval_add(&scene->member, &readout);
+	if (meter_read(&scene->meter, &readout) ==
+		0) /* the machine in the table may be another now */
+		interval_add(&scene->member, &readout);
 	readout_done(&readout);
 }
 
