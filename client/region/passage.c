@@ -154,17 +154,14 @@ static void keep_failure(struct region *region, int error)
 	pthread_mutex_unlock(&region->lock);
 }
 
-static void pause_outer(struct regions *regions, struct region *outer, uint64_t now_ns)
+/* A thread inside @outer begins another region, or is back from it. */
+static void change_outer(struct regions *regions, struct region *outer, uint64_t now_ns,
+	void (*change)(struct table_cell *cell, uint64_t now_ns))
 {
+	if (!outer)
+		return;
 	pthread_mutex_lock(&outer->lock);
-	cell_pause(own_cell(regions, outer->index), now_ns);
-	pthread_mutex_unlock(&outer->lock);
-}
-
-static void resume_outer(struct regions *regions, struct region *outer, uint64_t now_ns)
-{
-	pthread_mutex_lock(&outer->lock);
-	cell_resume(own_cell(regions, outer->index), now_ns);
+	change(own_cell(regions, outer->index), now_ns);
 	pthread_mutex_unlock(&outer->lock);
 }
 
@@ -198,8 +195,7 @@ int passage_begin(
 	struct edge edge = edge_read(regions, now_ns, begin_is_read(regions, region, now_ns));
 
 	*ret = (struct passage){ .region = region, .outer = outer };
-	if (outer)
-		pause_outer(regions, outer, edge.at_ns);
+	change_outer(regions, outer, edge.at_ns, cell_pause);
 	come_in(regions, &edge, ret);
 	note_cost(regions, &edge);
 	return ret->error;
@@ -274,8 +270,7 @@ int passage_end(struct regions *regions, const struct passage *passage, uint64_t
 
 	edge.is_timed = passage->is_timed;
 	go_out(regions, passage, &edge, r);
-	if (passage->outer)
-		resume_outer(regions, passage->outer, edge.at_ns);
+	change_outer(regions, passage->outer, edge.at_ns, cell_resume);
 	note_cost(regions, &edge);
 	return r;
 }
@@ -342,8 +337,7 @@ void passage_abandon(struct regions *regions, const struct passage *passage)
 		own_work(regions, region)->n_abandoned++;
 	}
 	pthread_mutex_unlock(&region->lock);
-	if (passage->outer)
-		resume_outer(regions, passage->outer, now_ns);
+	change_outer(regions, passage->outer, now_ns, cell_resume);
 	regions_remember(regions,
 		error_say(-ECANCELED, "A thread ended inside region %s: that passage has no time.",
 			region->name));
