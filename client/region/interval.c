@@ -114,27 +114,49 @@ static void find_alone(struct table_interval *interval, uint64_t own_ns)
 	}
 }
 
+/* How long a row was open, by the readings at both ends. Negative: it was taken for open at the end
+ * of an earlier interval, by a reading between another one and the change that this one is of. */
+static int64_t row_ns(const struct table_interval *interval, const struct table_post *last,
+	unsigned number, int row)
+{
+	return (int64_t)(interval->to.rows_ns[number][row] -
+			 (last ? last->rows_ns[number][row] : 0));
+}
+
+/* What was too much for another row was too little for this one, and not in this interval. */
+static uint64_t own_row_ns(const struct table_interval *interval, const struct table_post *last,
+	unsigned number, int row)
+{
+	const int64_t time_ns = (int64_t)(interval->to.at_ns - interval->from_ns);
+	int64_t own_ns = row_ns(interval, last, number, row);
+
+	if (last && own_ns >= time_ns)
+		return (uint64_t)time_ns;
+	for (int other = 0; other < STATE_ROWS; other++) {
+		const int64_t other_ns = row_ns(interval, last, number, other);
+
+		if (!(state_rows[other].classes & state_rows[row].classes) && other_ns < 0)
+			own_ns += other_ns;
+	}
+	return own_ns > 0 ? (uint64_t)own_ns : 0;
+}
+
 /* @last: the reading before; NULL: there was none. */
 static void add_row(const struct table *table, struct table_interval *interval, unsigned place,
 	const struct table_post *last)
 {
-	const uint64_t time_ns = interval->to.at_ns - interval->from_ns;
-	struct table_part *part;
-	uint64_t own_ns;
 	int row;
 	const struct state *state = state_of(table, place, &row);
-	const unsigned number = state_number(table, state);
+	const uint64_t own_ns =
+		state ? own_row_ns(interval, last, state_number(table, state), row) : 0;
+	struct table_part *part;
 
-	if (!state)
-		return;
-	own_ns = interval->to.rows_ns[number][row] - (last ? last->rows_ns[number][row] : 0);
-	if ((int64_t)own_ns <= 0)
+	if (!own_ns)
 		return;
 	part = add_part(interval, place);
 	part->is_row = part->is_open = true;
-	part->own_ns = last ? least_of(own_ns, time_ns) : own_ns;
-	part->open_ns = part->own_ns;
-	part->is_alone = part->own_ns == time_ns;
+	part->own_ns = part->open_ns = own_ns;
+	part->is_alone = own_ns == interval->to.at_ns - interval->from_ns;
 }
 
 static void fill_parts(
