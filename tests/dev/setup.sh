@@ -16,7 +16,7 @@ SETUP_TO_PASS_GATE=(
 	abigail-tools # suite abi
 	binutils clang-format g++ git mandoc
 	musl-tools # suite ranks: another C library
-	libopenmpi-dev openmpi-bin # for suite docs
+	libopenmpi-dev openmpi-bin # for suites docs and ranks
 	faketime pcp python3-pcp # for suites jobs-alone and pcp-agent
 	systemd util-linux valgrind linux-perf
 	fish zsh # for suite unit: what they complete

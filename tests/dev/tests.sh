@@ -8,7 +8,7 @@ TESTS_GATE=(
 	build unit platforms system policy continuity ranks traffic docs pcp-agent jobs-alone fuzz-replay abi man format units
 )
 TESTS_REST=(
-	quiet validate papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers guest
+	validate papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers guest
 	by-read musl newcomer crowds packages containers guests flang markers-all analysis
 )
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.

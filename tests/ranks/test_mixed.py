@@ -33,7 +33,7 @@ class Other(Rank):
 def built_with_musl():
     """member.c and libuncore, all sources that need the C library alone. Some of them are the command's: what these
     miss is in sections that nothing needs."""
-    parts = ("client/libuncore", "client/estimate", "client/reader", "client/report", "client/launcher", "client/trace",
+    parts = ("client/libuncore", "client/reader", "client/report", "client/launcher", "client/trace",
              "client/region", "client/collect", "client/command/validate/kernels", "common")
     sources = [path for part in parts
                for path in sorted((SOURCE / part).glob("*.c"))]
