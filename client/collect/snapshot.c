@@ -67,9 +67,11 @@ static int64_t package_of(const struct table_header *header, uint32_t socket)
 /* Every interval is part of outside. */
 static uint32_t absent_of(const struct record *record, uint32_t socket, uint32_t metric)
 {
-	for (uint32_t i = 0; i < record->outside.n_sockets; i++)
-		if (record->outside.sockets[i].socket == socket)
-			return record->outside.sockets[i].values[metric].quality & UNCORE_ABSENT;
+	const struct record_region *outside = record->outside;
+
+	for (uint32_t i = 0; i < outside->n_sockets; i++)
+		if (outside->sockets[i].socket == socket)
+			return outside->sockets[i].values[metric].quality & UNCORE_ABSENT;
 	return 0;
 }
 
@@ -178,11 +180,13 @@ static int fill_region(const struct table *table, unsigned index, struct record 
 static int fill_regions(const struct table *table, struct record *record)
 {
 	const unsigned n = table_count_regions(table);
-	int r = fill_sums(table, TABLE_OUTSIDE, record, &record->outside);
+	int r;
 
+	record->outside = calloc(1, sizeof *record->outside);
 	record->regions = calloc(n ? n : 1, sizeof *record->regions);
-	if (!record->regions)
+	if (!record->regions || !record->outside)
 		return -ENOMEM;
+	r = fill_sums(table, TABLE_OUTSIDE, record, record->outside);
 	for (unsigned i = 0; i < n && r == 0; i++) {
 		record->n_regions++;
 		r = fill_region(table, i, record);

@@ -117,6 +117,15 @@ static void parse_regions(const struct json_reader *reader, struct record *recor
 	}
 }
 
+static void parse_outside(const struct json_reader *reader, struct record *record)
+{
+	record->outside = calloc(1, sizeof *record->outside);
+	if (record->outside)
+		parse_region_sockets(reader, "outside", record, record->outside);
+	else
+		json_reader_fail(reader, "outside", "is too long for the memory");
+}
+
 static void parse_process(const struct json_reader *reader, struct record *ret)
 {
 	json_reader_free_text(reader, "host", JSON_READER_TEXT(ret->host));
@@ -174,7 +183,7 @@ static int parse_object(const struct json_value *object, struct record *ret_reco
 	parse_members(&reader, &record);
 	parse_cost(&reader, &record.cost);
 	parse_regions(&reader, &record);
-	parse_region_sockets(&reader, "outside", &record, &record.outside);
+	parse_outside(&reader, &record);
 	if (json_reader_failed(&reader)) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
 			failure.why);

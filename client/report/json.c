@@ -53,7 +53,7 @@ static void sockets_json(struct jsonwriter *json, const char *key, const struct 
 	const struct record_region *region)
 {
 	jsonwriter_array(json, key);
-	for (uint32_t i = 0; i < region->n_sockets; i++)
+	for (uint32_t i = 0; region && i < region->n_sockets; i++)
 		socket_json(json, record, region, i);
 	jsonwriter_close(json);
 }
@@ -342,7 +342,7 @@ void record_json_member(struct jsonwriter *json, const char *key, const struct r
 	for (uint32_t i = 0; i < record->n_regions; i++)
 		region_json(json, record, &record->regions[i]);
 	jsonwriter_close(json);
-	sockets_json(json, "outside", record, &record->outside);
+	sockets_json(json, "outside", record, record->outside);
 	jsonwriter_close(json);
 }
 

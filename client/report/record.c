@@ -28,8 +28,9 @@ void record_drop_regions(struct record *record)
 		record_region_done(&record->regions[i]);
 	free(take_ptr(record->regions));
 	record->n_regions = 0;
-	record_region_done(&record->outside);
-	record->outside = (struct record_region){};
+	if (record->outside)
+		record_region_done(record->outside);
+	free(take_ptr(record->outside));
 }
 
 void record_done(struct record *record)

@@ -141,7 +141,8 @@ struct record {
 	char *warning; /* caveats on the whole record, sentences; owned, or NULL */
 	uint32_t n_regions;
 	struct record_region *regions; /* owned; in the order of their first begin */
-	struct record_region outside;  /* of threads that were in none; only its sockets matter */
+	struct record_region *outside; /* owned: of threads that were in none; only its sockets
+					* matter. NULL: not known */
 };
 
 /* Frees what @record owns, and empties it. */

@@ -66,8 +66,10 @@ static void fill_everything(struct record *record)
 	region->sockets[1].values[0].quality = UNCORE_ESTIMATED | UNCORE_PARTIAL | 0x800000;
 	record_case_share(record, region, 50);
 	region->sockets[0].values[2].has_share = false;
-	record_case_sockets(record, &record->outside, 555);
-	record_case_share(record, &record->outside, 100);
+	record->outside = calloc(1, sizeof *record->outside);
+	assert_non_null(record->outside);
+	record_case_sockets(record, record->outside, 555);
+	record_case_share(record, record->outside, 100);
 	region = record_case_region(record, "no figures", 1);
 	for (uint32_t i = 0; i < 2; i++)
 		free(region->sockets[i].values[4].why);
@@ -142,8 +144,8 @@ CASE("each member of the JSON is read back")
 	value = &region->sockets[0].values[0];
 	assert_true(value->has_share && value->share == 4096 - 1000 && value->alone == 4096 - 2000);
 	assert_false(region->sockets[0].values[2].has_share);
-	value = &read.outside.sockets[1].values[1];
-	assert_true(read.outside.n_sockets == 2 && value->count == 2220 && value->share == 1120 &&
+	value = &read.outside->sockets[1].values[1];
+	assert_true(read.outside->n_sockets == 2 && value->count == 2220 && value->share == 1120 &&
 		    value->alone == 20);
 	assert_true(read.regions[1].n_sockets == 0 && !read.regions[1].sockets);
 	record_done(&read);
