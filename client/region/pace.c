@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/pace.h"
 
-#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+#include "client/region/relaxed.h"
 
 enum { READINGS = 50 }; /* that a long passage takes at least */
 
@@ -49,7 +48,7 @@ bool pace_is_unlimited(const struct table *table)
 	return !overhead_of(table);
 }
 
-static bool is_overspent(struct table *table, uint64_t now_ns)
+bool pace_is_overspent(struct table *table, uint64_t now_ns)
 {
 	const uint64_t begun_ns = LOAD(table->header.first_ns);
 
@@ -75,7 +74,7 @@ bool pace_is_long(struct table *table, uint64_t usual_ns, uint64_t last_ns, uint
 {
 	if (usual_ns && !is_long(table, usual_ns))
 		return false;
-	return !last_ns || is_long(table, last_ns) || !is_overspent(table, now_ns);
+	return !last_ns || is_long(table, last_ns) || !pace_is_overspent(table, now_ns);
 }
 
 static uint64_t gap_ns(const struct table *table)
@@ -92,7 +91,7 @@ bool pace_is_due(struct table *table, uint64_t now_ns)
 	uint64_t *last = &table->header.last_reading_ns, before_ns = LOAD(*last);
 	const uint64_t passed_ns = now_ns > before_ns ? now_ns - before_ns : 0;
 	const bool is_due = passed_ns >= GAP_MOST_NS ||
-			    (passed_ns >= gap_ns(table) && !is_overspent(table, now_ns));
+			    (passed_ns >= gap_ns(table) && !pace_is_overspent(table, now_ns));
 
 	return is_due && __atomic_compare_exchange_n(last, &before_ns, now_ns, false,
 				 __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -18,6 +18,9 @@ bool pace_is_long(struct table *table, uint64_t usual_ns, uint64_t last_ns, uint
 /* About the median of the passages; the first ones, some 30, are long. */
 uint64_t pace_learn(uint64_t usual_ns, uint64_t passage_ns);
 
+/* Did readings take more time than they may? */
+bool pace_is_overspent(struct table *table, uint64_t now_ns);
+
 /* Was the last reading so long ago that another one is due? True for only one member. */
 bool pace_is_due(struct table *table, uint64_t now_ns);
 

@@ -123,25 +123,16 @@ static bool is_never_read(const struct table *table)
 	return !__atomic_load_n(&table->header.added, __ATOMIC_RELAXED);
 }
 
-static bool begin_is_read(struct regions *regions, const struct region *region, uint64_t now_ns)
+/* @is_outermost: of edge.h, may be the edge of the time in which the region is open; NULL: is not.
+ */
+static bool is_read(struct regions *regions, const struct region *region, uint64_t now_ns,
+	bool (*is_outermost)(struct table *table, unsigned slot, unsigned region))
 {
 	struct table *table = regions->team.table;
 
 	return pace_is_unlimited(table) || is_never_read(table) ||
-	       (is_long(regions, region, now_ns) &&
-		       edge_is_first(table, regions->team.member.slot, region->index)) ||
-	       pace_is_due(table, now_ns);
-}
-
-/* @is_last: of the threads of this process. */
-static bool end_is_read(
-	struct regions *regions, const struct region *region, bool is_last, uint64_t now_ns)
-{
-	struct table *table = regions->team.table;
-
-	return pace_is_unlimited(table) || is_never_read(table) ||
-	       (is_last && is_long(regions, region, now_ns) &&
-		       edge_is_last(table, regions->team.member.slot, region->index)) ||
+	       (is_outermost && is_long(regions, region, now_ns) &&
+		       is_outermost(table, regions->team.member.slot, region->index)) ||
 	       pace_is_due(table, now_ns);
 }
 
@@ -192,7 +183,8 @@ int passage_begin(
 	struct regions *regions, struct region *region, struct region *outer, struct passage *ret)
 {
 	const uint64_t now_ns = clock_now_ns();
-	struct edge edge = edge_read(regions, now_ns, begin_is_read(regions, region, now_ns));
+	struct edge edge =
+		edge_read(regions, now_ns, is_read(regions, region, now_ns, edge_is_first));
 
 	*ret = (struct passage){ .region = region, .outer = outer };
 	change_outer(regions, outer, edge.at_ns, cell_pause);
@@ -224,6 +216,14 @@ static bool begin_leaving(struct regions *regions, struct region *region)
 	is_last = own_cell(regions, region->index)->inside <= region->n_leaving;
 	pthread_mutex_unlock(&region->lock);
 	return is_last;
+}
+
+/* From here on the thread is about to leave. */
+static bool end_is_read(struct regions *regions, struct region *region, uint64_t now_ns)
+{
+	const bool is_last = begin_leaving(regions, region);
+
+	return is_read(regions, region, now_ns, is_last ? edge_is_last : NULL);
 }
 
 static void learn(struct region *region, uint64_t time_ns)
@@ -263,9 +263,8 @@ static int error_of(
 
 int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
 {
-	const bool is_last = begin_leaving(regions, passage->region);
 	struct edge edge =
-		edge_read(regions, now_ns, end_is_read(regions, passage->region, is_last, now_ns));
+		edge_read(regions, now_ns, end_is_read(regions, passage->region, now_ns));
 	int r = error_of(regions, passage, &edge);
 
 	edge.is_timed = passage->is_timed;
@@ -280,10 +279,9 @@ int passage_next(struct regions *regions, struct passage *passage, struct region
 {
 	const uint64_t now_ns = clock_now_ns();
 	const struct passage ended = *passage;
-	const bool is_last = begin_leaving(regions, ended.region);
 	struct edge edge = edge_read(regions, now_ns,
-		end_is_read(regions, ended.region, is_last, now_ns) ||
-			begin_is_read(regions, next, now_ns));
+		end_is_read(regions, ended.region, now_ns) ||
+			is_read(regions, next, now_ns, edge_is_first));
 	int r = error_of(regions, &ended, &edge);
 
 	go_out(regions, &ended, &edge, r);
@@ -299,7 +297,7 @@ int passage_next(struct regions *regions, struct passage *passage, struct region
 static bool turn_is_read(struct table *table, const struct state_turn *turn)
 {
 	return turn->before == UNCORE_STATE_LEFT || turn->now == UNCORE_STATE_LEFT ||
-	       pace_is_unlimited(table) || pace_is_long(table, 0, 1, turn->now_ns) ||
+	       pace_is_unlimited(table) || !pace_is_overspent(table, turn->now_ns) ||
 	       pace_is_due(table, turn->now_ns);
 }
 
