@@ -5,12 +5,10 @@
 #include <stdio.h>
 
 #include "client/region/activity.h"
-#include "client/region/interval.h"
+#include "client/region/relaxed.h"
 #include "client/report/json.h"
 #include "client/report/quantity.h"
 #include "common/clock.h"
-
-#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 /* 0 if a process ended the run: it reported, and .ended_ns is set. */
 static uint32_t count_killed(const struct table *table, const struct record *record)

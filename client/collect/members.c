@@ -8,9 +8,8 @@
 
 #include "client/collect/snapshot.h"
 #include "client/region/cell.h"
+#include "client/region/relaxed.h"
 #include "common/clock.h"
-
-#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 int snapshot_members(const struct table *table, struct record *record)
 {

@@ -9,15 +9,13 @@
 #include <string.h>
 
 #include "client/region/activity.h"
-#include "client/region/interval.h"
 #include "client/region/pace.h"
+#include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "client/region/sums.h"
 #include "client/report/derived.h"
 #include "common/clock.h"
 #include "common/macro.h"
-
-#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 /* --- the cost --- */
 
@@ -139,18 +137,24 @@ static int fill_sums(const struct table *table, unsigned place, const struct rec
 	return r;
 }
 
+/* What a row of a state is. */
+static void say_row(const char *name, int row, char ret[TABLE_TITLE_BYTES])
+{
+	const size_t end = strlen(state_rows[row].end), n = strlen(name);
+
+	snprintf(ret, TABLE_TITLE_BYTES, "while %s of the node had the state %.*s",
+		state_rows[row].ranks, (int)(n > end ? n - end : n), name);
+}
+
 /* A row of a state says what it is, unless the program gave it a title. */
 static int fill_title(
 	const struct table *table, unsigned index, int row, struct record_region *region)
 {
-	const char *name = region->name;
-	const size_t end = strlen(state_rows[row].end), n = strlen(name);
 	char title[TABLE_TITLE_BYTES];
 
 	table_read_title(table, index, title);
-	if (!*title && region->is_row)
-		snprintf(title, sizeof title, "while %s of the node had the state %.*s",
-			state_rows[row].ranks, (int)(n > end ? n - end : n), name);
+	if (!*title && row >= 0)
+		say_row(region->name, row, title);
 	if (*title && !(region->title = strdup(title)))
 		return -ENOMEM;
 	return 0;
@@ -159,16 +163,18 @@ static int fill_title(
 static int fill_region(const struct table *table, unsigned index, struct record *record)
 {
 	struct record_region *region = &record->regions[index];
-	int row, r;
+	unsigned number;
+	const int row = state_find_row(table, index, &number);
+	int r;
 
 	TABLE_READ_TEXT(region->name, table->regions[index].name);
 	for (unsigned i = 0; i < TABLE_UNITS; i++)
 		TABLE_READ_TEXT(region->work[i].unit, table->regions[index].units[i]);
-	region->is_row = state_of(table, index, &row);
+	region->is_row = row >= 0;
 	r = fill_title(table, index, row, region);
 	if (r < 0)
 		return r;
-	if (row)
+	if (row > 0)
 		region->n_ranks = record->n_members;
 	else
 		r = snapshot_cells(table, index, record, region);

@@ -6,13 +6,11 @@
 
 #include "client/region/bounds.h"
 #include "client/region/cell.h"
+#include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/macro.h"
-
-#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
 struct activity_cell {
 	unsigned slot, place;
@@ -62,8 +60,9 @@ static int add_slot(struct activities *all, const struct table *table, unsigned 
 		for (uint64_t bits = LOAD(table->slots[slot].used[w]); bits && r == 0;
 			bits &= bits - 1) {
 			const unsigned place = w * 64 + (unsigned)__builtin_ctzll(bits);
+			unsigned number;
 
-			if (place < TABLE_REGIONS_MAX && !state_has(table, place))
+			if (place < TABLE_REGIONS_MAX && state_find_row(table, place, &number) < 0)
 				r = add_cell(all, table, slot, place, &n_threads);
 		}
 	return r;

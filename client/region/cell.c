@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/cell.h"
 
+#include "client/region/relaxed.h"
+
 enum { TRIES = 1000 }; /* a write takes a few ns */
 
 void cell_copy(struct table_cell *ret, const struct table_cell *cell)
@@ -17,8 +19,7 @@ void cell_copy(struct table_cell *ret, const struct table_cell *cell)
 
 /* --- writing, between cell_lock() and cell_unlock() --- */
 
-#define ADD(field, amount)  __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+#define ADD(field, amount) __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
 
 static void run(struct table_cell *cell, int change, uint64_t now_ns)
 {

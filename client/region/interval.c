@@ -8,6 +8,7 @@
 #include "client/region/activity.h"
 #include "client/region/bounds.h"
 #include "client/region/post.h"
+#include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "client/region/sums.h"
 #include "common/clock.h"
@@ -16,9 +17,6 @@
 enum { OUTSIDE_MOST = 100 }; /* of an interval that a region has alone: one part in so many */
 
 static const uint64_t FINISH_WITHIN_NS = 10000000000;
-
-#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
 /* --- one member adds at a time --- */
 
@@ -145,10 +143,9 @@ static uint64_t own_row_ns(const struct table_interval *interval, const struct t
 static void add_row(const struct table *table, struct table_interval *interval, unsigned place,
 	const struct table_post *last)
 {
-	int row;
-	const struct state *state = state_of(table, place, &row);
-	const uint64_t own_ns =
-		state ? own_row_ns(interval, last, state_number(table, state), row) : 0;
+	unsigned number;
+	const int row = state_find_row(table, place, &number);
+	const uint64_t own_ns = row < 0 ? 0 : own_row_ns(interval, last, number, row);
 	struct table_part *part;
 
 	if (!own_ns)
@@ -189,8 +186,8 @@ static void copy_interval(struct table_interval *to, const struct table_interval
 	const uint32_t n_known = (uint32_t)least_of(LOAD(from->n_sockets), PAGE_SOCKETS_MAX);
 	const uint32_t n_sockets = (uint32_t)least_of(LOAD(from->to.n_sockets), PAGE_SOCKETS_MAX);
 
-	table_copy(to, from, offsetof(struct table_interval, from));
-	table_copy(to->from, from->from, n_known * sizeof *to->from);
+	table_copy(to, from, offsetof(struct table_interval, moved));
+	table_copy(to->moved, from->moved, n_known * sizeof *to->moved);
 	table_copy(&to->to, &from->to, offsetof(struct table_post, sockets));
 	table_copy(to->to.sockets, from->to.sockets, n_sockets * sizeof *to->to.sockets);
 	table_copy(to->parts, from->parts, n_parts * sizeof *to->parts);
@@ -266,7 +263,7 @@ static void draw_up(struct interval_room *room, struct table *table, const struc
 	interval->from_ns = last ? last->at_ns : 0;
 	interval->n_sockets = last && !is_anew(last, &interval->to) ? (uint32_t)last->n_sockets : 0;
 	for (uint32_t s = 0; s < interval->n_sockets && s < PAGE_SOCKETS_MAX; s++)
-		table_copy(&interval->from[s], &last->sockets[s], sizeof interval->from[s]);
+		sums_subtract(&interval->moved[s], &last->sockets[s], &interval->to.sockets[s]);
 	fill_parts(room, table, last);
 }
 

@@ -34,8 +34,8 @@ void interval_add(struct member *member, const struct readout *readout);
 /* Before a report: waits, for ten seconds at most, until no reading waits to be added. */
 void interval_finish(struct member *member);
 
-/* When the last interval ended, if that was not before @since_ns; else @since_ns. A thread that was
- * in none of the program's code since then counts as if it had come or gone at this moment. */
+/* When the last interval ended, or @since_ns if that is later. A thread that comes or goes, and has
+ * been in the library since @since_ns, does so at this moment for the sums. */
 uint64_t interval_edge_ns(const struct table *table, uint64_t since_ns);
 
 /* Frees what the member used. */

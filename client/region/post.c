@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "client/region/bounds.h"
+#include "client/region/relaxed.h"
 #include "client/region/state.h"
-
-#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
 /* When a reading was taken: the middle of its sweeps. */
 static uint64_t middle_ns(const struct readout *readout)

@@ -50,7 +50,7 @@ bool state_turns_class(const struct state_turn *turn)
 	return state_class(word) != state_class(word + amount_of(turn));
 }
 
-/* Whoever counts the members sees the whole change or none, by the lock of the second cell. */
+/* The lock of the second cell lets count_members() see the whole change or none. */
 void state_turn(struct table_cell cells[], const struct state_turn *turn)
 {
 	struct table_cell *cell = &cells[turn->first], *part = &cells[turn->part];

@@ -78,26 +78,13 @@ static inline uint64_t state_row_of(unsigned number, int i)
 	return (uint64_t)i << 16 | (number + 1);
 }
 
-/* The state that the region is a row of, and which; NULL: of none. */
-static inline struct state *state_of(const struct table *table, unsigned region, int *ret_row)
+/* Which row of a state the region is, and of which state; -1: of none. */
+static inline int state_find_row(const struct table *table, unsigned region, unsigned *ret_number)
 {
 	const uint64_t row = __atomic_load_n(&table->regions[region].row, __ATOMIC_RELAXED);
-	const uint64_t number = (row & 0xffff) - 1;
 
-	*ret_row = row >> 16 & (STATE_ROWS - 1);
-	return number < TABLE_STATES ? state_at(table, (unsigned)number) : NULL;
-}
-
-static inline unsigned state_number(const struct table *table, const struct state *state)
-{
-	return state ? (unsigned)((const uint64_t(*)[16])state - table->states) : 0;
-}
-
-static inline bool state_has(const struct table *table, unsigned region)
-{
-	int row;
-
-	return state_of(table, region, &row);
+	*ret_number = (unsigned)(row & 0xffff) - 1;
+	return *ret_number < TABLE_STATES ? (int)(row >> 16 & (STATE_ROWS - 1)) : -1;
 }
 
 /* How long the row was open until now. */

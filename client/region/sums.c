@@ -2,11 +2,9 @@
 #include "client/region/sums.h"
 
 #include "client/libuncore/internal.h"
+#include "client/region/relaxed.h"
 
 enum { TRIES = 1000 };
-
-#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
 static uint32_t bounded(uint64_t n_sockets)
 {
@@ -21,7 +19,28 @@ static uint64_t bound_of(uint64_t bytes, uint64_t at, uint64_t total)
 	return total ? (uint64_t)((unsigned __int128)bytes * (at < total ? at : total) / total) : 0;
 }
 
-static void add_value(struct table_sum *sum, const struct uncore_delta_value *moved,
+static uint64_t sweep_middle_ns(const struct table_reading *reading)
+{
+	return reading->begin_ns + (reading->end_ns - reading->begin_ns) / 2;
+}
+
+void sums_subtract(
+	struct table_moved *ret, const struct table_reading *from, const struct table_reading *to)
+{
+	*ret = (struct table_moved){ .is_read = from->sweep && to->sweep > from->sweep };
+	if (!ret->is_read)
+		return;
+	ret->time_ns = sweep_middle_ns(to) - sweep_middle_ns(from);
+	ret->skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
+		const struct uncore_delta_value moved =
+			delta_subtract(&from->values[i], &to->values[i], from->sweep);
+
+		ret->values[i] = (struct table_value){ moved.count, moved.quality, 0 };
+	}
+}
+
+static void add_value(struct table_sum *sum, const struct table_value *moved,
 	const struct table_part *part, const struct sums_share *share)
 {
 	const uint64_t own = bound_of(moved->count, share->after, share->total) -
@@ -35,30 +54,16 @@ static void add_value(struct table_sum *sum, const struct uncore_delta_value *mo
 		sum->all += moved->count;
 }
 
-static uint64_t sweep_middle_ns(const struct table_reading *reading)
+static void add_socket(struct table_socket *socket, const struct table_moved *moved,
+	const struct table_part *part, const struct sums_share *share)
 {
-	return reading->begin_ns + (reading->end_ns - reading->begin_ns) / 2;
-}
-
-static void add_socket(struct table_socket *socket, const struct table_reading *from,
-	const struct table_reading *to, const struct table_part *part,
-	const struct sums_share *share)
-{
-	const uint64_t time_ns = sweep_middle_ns(to) - sweep_middle_ns(from);
-
-	if (!from->sweep || to->sweep <= from->sweep)
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
+		add_value(&socket->metrics[i], &moved->values[i], part, share);
+	if (!part->is_open || !moved->is_read)
 		return;
-	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
-		const struct uncore_delta_value moved =
-			delta_subtract(&from->values[i], &to->values[i], from->sweep);
-
-		add_value(&socket->metrics[i], &moved, part, share);
-	}
-	if (!part->is_open)
-		return;
-	socket->open_ns += time_ns;
-	socket->alone_ns += part->is_alone ? time_ns : 0;
-	socket->skew_ns += (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
+	socket->open_ns += moved->time_ns;
+	socket->alone_ns += part->is_alone ? moved->time_ns : 0;
+	socket->skew_ns += moved->skew_ns;
 	socket->n_readings++;
 }
 
@@ -93,8 +98,7 @@ void sums_add(struct table_sums *sums, uint64_t number, const struct table_inter
 		struct table_socket socket = socket_of(sums, s, from);
 
 		if (s < bounded(interval->n_sockets))
-			add_socket(
-				&socket, &interval->from[s], &interval->to.sockets[s], part, share);
+			add_socket(&socket, &interval->moved[s], part, share);
 		table_copy(&sums->sockets[s][to], &socket, sizeof socket);
 	}
 	STORE(sums->n_sockets[to], n);
@@ -107,15 +111,15 @@ void sums_read(struct sums *ret, const struct table_sums *sums)
 {
 	for (int i = 0; i < TRIES; i++) {
 		const unsigned from = latest(sums);
+		const uint64_t number = LOAD(sums->number[from]);
 
-		ret->number = LOAD(sums->number[from]);
 		ret->lost_ns = LOAD(sums->lost_ns[from]);
 		ret->n_sockets = bounded(LOAD(sums->n_sockets[from]));
 		for (uint32_t s = 0; s < ret->n_sockets; s++)
 			table_copy(
 				&ret->sockets[s], &sums->sockets[s][from], sizeof ret->sockets[s]);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (LOAD(sums->number[from]) == ret->number && latest(sums) == from)
+		if (LOAD(sums->number[from]) == number && latest(sums) == from)
 			return;
 	}
 }

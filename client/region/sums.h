@@ -4,6 +4,10 @@
 
 #include "client/region/table.h"
 
+/* What a socket moved between two readings. */
+void sums_subtract(
+	struct table_moved *ret, const struct table_reading *from, const struct table_reading *to);
+
 /* The part of an interval that a region has: from .before to .after of .total. */
 struct sums_share {
 	uint64_t before, after, total;
@@ -18,7 +22,6 @@ void sums_add(struct table_sums *sums, uint64_t number, const struct table_inter
 
 /* Of one region, as sums_read() found it. */
 struct sums {
-	uint64_t number; /* 0: nothing was added */
 	uint64_t lost_ns;
 	uint32_t n_sockets;
 	struct table_socket sockets[PAGE_SOCKETS_MAX];

@@ -69,6 +69,16 @@ struct table_post {
 	struct table_reading sockets[PAGE_SOCKETS_MAX];
 };
 
+/* What a socket moved in an interval. */
+struct table_moved {
+	uint64_t is_read; /* at both ends; else the rest is 0 */
+	uint64_t time_ns, skew_ns;
+	struct table_value {
+		uint64_t count;
+		uint32_t quality, reserved;
+	} values[UNCORE_METRICS_MAX];
+};
+
 /* What a region, or a row of a state, did in an interval. */
 struct table_part {
 	uint16_t place; /* TABLE_OUTSIDE: threads in no region */
@@ -81,8 +91,8 @@ struct table_part {
 struct table_interval {
 	uint64_t from_ns;            /* 0: nothing was read before */
 	uint64_t total_ns;           /* of all threads, and at least of all parts */
-	uint32_t n_parts, n_sockets; /* .n_sockets: for which .from is known */
-	struct table_reading from[PAGE_SOCKETS_MAX];
+	uint32_t n_parts, n_sockets; /* .n_sockets: of .moved; 0: uncored began to count anew */
+	struct table_moved moved[PAGE_SOCKETS_MAX];
 	struct table_post to;
 	struct table_part parts[TABLE_PLACES];
 };

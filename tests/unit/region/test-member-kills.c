@@ -363,8 +363,8 @@ static void change_regions(void)
 
 static void copy_interval(struct table_interval *to, const struct table_interval *from)
 {
-	memcpy(to, from, offsetof(struct table_interval, from));
-	to->from[0] = from->from[0];
+	memcpy(to, from, offsetof(struct table_interval, moved));
+	to->moved[0] = from->moved[0];
 	to->to.number = from->to.number;
 	to->to.at_ns = from->to.at_ns;
 	to->to.n_sockets = from->to.n_sockets;
