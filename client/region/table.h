@@ -14,7 +14,7 @@
  * them. If another program overwrites a table, the only damage is wrong figures.
  *
  * The memory is sparse. A region takes 256 bytes, its sums one page for each 4 sockets, and a cell
- * with what belongs to it 120 bytes. No table is larger than TEAM_BYTES_MAX.
+ * with what belongs to it 128 bytes. No table is larger than TEAM_BYTES_MAX.
  */
 #pragma once
 
