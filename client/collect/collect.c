@@ -169,10 +169,13 @@ static int add_reading(
 		       read_ns = __atomic_load_n(&header->last_reading_ns, __ATOMIC_RELAXED);
 	const bool is_open = activity_is_unread(observer->table);
 	int r = last ? take_last(observer->table, last, &readout) : meter_read(meter, &readout);
+	unsigned n_living;
 
 	if (r < 0)
 		return r;
-	if (!member_look_for_dead(observer) && is_open)
+	n_living = member_look_for_dead(observer);
+	state_recount_all(observer->table);
+	if (!n_living && is_open)
 		note_end(header, last ? last->sweeps[0].end_ns : clock_now_ns(),
 			lived_ns > read_ns ? lived_ns : read_ns, last);
 	interval_add(observer, &readout);

@@ -24,7 +24,7 @@ static struct table_work *own_work(const struct regions *regions, const struct r
 
 /* --- readings --- */
 
-static int read_and_add(struct regions *regions)
+static int passage_read_and_add(struct regions *regions)
 {
 	const struct table_header *header = &regions->team.table->header;
 	_cleanup_(readout_done) struct readout readout = { .n_sockets = 0 };
@@ -43,11 +43,11 @@ static int read_and_add(struct regions *regions)
 /* Adds a reading to the table. Errors of meter_read(); -EBADF: the program closed the descriptor.
  * What it does with floating-point numbers is not to be seen in the program's flags, nor may it
  * trap. */
-static int take_reading(struct regions *regions)
+static int passage_read(struct regions *regions)
 {
 	fenv_t floating;
 	const bool holds = feholdexcept(&floating) == 0;
-	const int r = read_and_add(regions);
+	const int r = passage_read_and_add(regions);
 
 	if (holds)
 		fesetenv(&floating);
@@ -57,20 +57,17 @@ static int take_reading(struct regions *regions)
 void passage_read_rest(struct regions *regions)
 {
 	if (activity_is_unread(regions->team.table))
-		take_reading(regions);
+		passage_read(regions);
 	interval_finish(&regions->team.member);
 }
 
 /* Those that died are in no state any more. */
 static void look_around(struct regions *regions, uint64_t now_ns)
 {
-	struct table *table = regions->team.table;
-
 	if (!member_should_look(&regions->team.member, now_ns))
 		return;
 	member_look_for_dead(&regions->team.member);
-	for (unsigned i = 0; i < TABLE_STATES; i++)
-		state_recount(table, state_at(table, i));
+	state_recount_all(regions->team.table);
 }
 
 /* --- edges --- */
@@ -91,7 +88,7 @@ static struct edge edge_read(struct regions *regions, uint64_t called_ns, bool i
 	if (!is_wanted)
 		return edge;
 	edge.is_read = true;
-	edge.error = take_reading(regions);
+	edge.error = passage_read(regions);
 	if (edge.error == 0)
 		edge.at_ns = interval_edge_ns(regions->team.table, called_ns);
 	return edge;
@@ -110,7 +107,7 @@ static void note_cost(struct regions *regions, const struct edge *edge)
 		pace_add_cost(regions->team.table, time_ns);
 }
 
-static bool is_long(struct regions *regions, const struct region *region, uint64_t now_ns)
+static bool region_is_long(struct regions *regions, const struct region *region, uint64_t now_ns)
 {
 	return pace_is_long(regions->team.table,
 		__atomic_load_n(&region->usual_ns, __ATOMIC_RELAXED),
@@ -131,14 +128,14 @@ static bool is_read(struct regions *regions, const struct region *region, uint64
 	struct table *table = regions->team.table;
 
 	return pace_is_unlimited(table) || is_never_read(table) ||
-	       (is_outermost && is_long(regions, region, now_ns) &&
+	       (is_outermost && region_is_long(regions, region, now_ns) &&
 		       is_outermost(table, regions->team.member.slot, region->index)) ||
 	       pace_is_due(table, now_ns);
 }
 
 /* --- begin --- */
 
-static void keep_failure(struct region *region, int error)
+static void passage_keep_failure(struct region *region, int error)
 {
 	pthread_mutex_lock(&region->lock);
 	failure_keep(&region->failure, error);
@@ -156,7 +153,7 @@ static void change_outer(struct regions *regions, struct region *outer, uint64_t
 	pthread_mutex_unlock(&outer->lock);
 }
 
-static uint64_t count_anew(const struct regions *regions)
+static uint64_t passage_count_anew(const struct regions *regions)
 {
 	return __atomic_load_n(&regions->team.table->header.n_anew, __ATOMIC_RELAXED);
 }
@@ -169,14 +166,14 @@ static void come_in(struct regions *regions, struct edge *edge, struct passage *
 
 	passage->begun_ns = edge->is_read ? clock_now_ns() : edge->called_ns;
 	passage->error = edge->error;
-	passage->n_anew = count_anew(regions);
+	passage->n_anew = passage_count_anew(regions);
 	pthread_mutex_lock(&region->lock);
 	edge->is_timed = passage->is_timed = cost_is_timed(cell->n_left);
 	passage->n_given_up = region->n_given_up;
 	cell_begin(cell, passage->begun_ns, edge->at_ns);
 	pthread_mutex_unlock(&region->lock);
 	if (edge->error)
-		keep_failure(region, edge->error);
+		passage_keep_failure(region, edge->error);
 }
 
 int passage_begin(
@@ -251,21 +248,21 @@ static void go_out(
 }
 
 /* 0; the error of the begin, or of this end; -ESTALE: uncored began to count anew meanwhile. */
-static int error_of(
+static int passage_error(
 	const struct regions *regions, const struct passage *passage, const struct edge *edge)
 {
 	if (passage->error)
 		return repeat_failure(passage->region, passage->error);
-	return edge->error                              ? edge->error
-	       : passage->n_anew != count_anew(regions) ? delta_stale()
-							: 0;
+	return edge->error                                      ? edge->error
+	       : passage->n_anew != passage_count_anew(regions) ? delta_stale()
+								: 0;
 }
 
 int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
 {
 	struct edge edge =
 		edge_read(regions, now_ns, end_is_read(regions, passage->region, now_ns));
-	int r = error_of(regions, passage, &edge);
+	int r = passage_error(regions, passage, &edge);
 
 	edge.is_timed = passage->is_timed;
 	go_out(regions, passage, &edge, r);
@@ -282,7 +279,7 @@ int passage_next(struct regions *regions, struct passage *passage, struct region
 	struct edge edge = edge_read(regions, now_ns,
 		end_is_read(regions, ended.region, now_ns) ||
 			is_read(regions, next, now_ns, edge_is_first));
-	int r = error_of(regions, &ended, &edge);
+	int r = passage_error(regions, &ended, &edge);
 
 	go_out(regions, &ended, &edge, r);
 	*passage = (struct passage){ .region = next, .outer = ended.outer };

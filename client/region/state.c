@@ -100,7 +100,7 @@ static bool count_members(
 }
 
 /* A member that changes its state meanwhile changes the word. So what was counted is not used. */
-void state_recount(struct table *table, struct state *state)
+static void state_recount(struct table *table, struct state *state)
 {
 	const uint64_t first = __atomic_load_n(&state->first, __ATOMIC_RELAXED) - 1;
 	const uint64_t part = __atomic_load_n(&state->part, __ATOMIC_RELAXED) - 1;
@@ -120,4 +120,10 @@ void state_recount(struct table *table, struct state *state)
 		note_class(state, clock_now_ns());
 		return;
 	}
+}
+
+void state_recount_all(struct table *table)
+{
+	for (unsigned i = 0; i < TABLE_STATES; i++)
+		state_recount(table, state_at(table, i));
 }

@@ -96,5 +96,5 @@ bool state_turns_class(const struct state_turn *turn);
 /* The member with these cells changes its state at .now_ns. */
 void state_turn(struct table_cell cells[], const struct state_turn *turn);
 
-/* Counts the members of a state anew, because some may have died. */
-void state_recount(struct table *table, struct state *state);
+/* Counts the members of all states anew, because some may have died. */
+void state_recount_all(struct table *table);

@@ -194,7 +194,7 @@ static void turn(struct member *member)
 	if (state_turns_class(&turn) && what / 9 % 2)
 		take_reading(member);
 	state_turn(all.table->cells[member->slot], &turn);
-	state_recount(all.table, turn.state);
+	state_recount_all(all.table);
 }
 
 static void come(struct member *member)
