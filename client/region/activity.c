@@ -35,7 +35,7 @@ static bool is_live(const struct table *table, struct activity_cell *live)
 	return live->cell.inside || live->seen.inside || live->cell.n_left != live->seen.n_left;
 }
 
-static int add_cell(struct activities *all, const struct table *table, unsigned slot,
+static int look_at_cell(struct activities *all, const struct table *table, unsigned slot,
 	unsigned place, uint64_t *n_threads)
 {
 	struct activity_cell live = { .slot = slot, .place = place };
@@ -51,10 +51,10 @@ static int add_cell(struct activities *all, const struct table *table, unsigned 
 	return 0;
 }
 
-static int add_slot(struct activities *all, const struct table *table, unsigned slot)
+static int look_at_slot(struct activities *all, const struct table *table, unsigned slot)
 {
 	uint64_t n_threads = 1;
-	int r = add_cell(all, table, slot, TABLE_OUTSIDE, &n_threads);
+	int r = look_at_cell(all, table, slot, TABLE_OUTSIDE, &n_threads);
 
 	for (unsigned w = 0; w < ARRAY_SIZE(table->slots[slot].used) && r == 0; w++)
 		for (uint64_t bits = LOAD(table->slots[slot].used[w]); bits && r == 0;
@@ -63,7 +63,7 @@ static int add_slot(struct activities *all, const struct table *table, unsigned 
 			unsigned number;
 
 			if (place < TABLE_REGIONS_MAX && state_find_row(table, place, &number) < 0)
-				r = add_cell(all, table, slot, place, &n_threads);
+				r = look_at_cell(all, table, slot, place, &n_threads);
 		}
 	return r;
 }
@@ -76,7 +76,7 @@ bool activities_look(struct activities *all, const struct table *table)
 	all->n_cells = 0;
 	for (unsigned i = 0; i < n_slots && r == 0; i++)
 		if (table_has_member(table, i))
-			r = add_slot(all, table, i);
+			r = look_at_slot(all, table, i);
 	return r == 0;
 }
 

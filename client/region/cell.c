@@ -21,13 +21,13 @@ void cell_copy(struct table_cell *ret, const struct table_cell *cell)
 
 #define ADD(field, amount) __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
 
-static void run(struct table_cell *cell, int change, uint64_t now_ns)
+static void cell_run(struct table_cell *cell, int change, uint64_t now_ns)
 {
 	ADD(cell->running, (uint32_t)change);
 	ADD(cell->own_ns, (uint64_t)-change * now_ns);
 }
 
-static void leave(struct table_cell *cell, uint32_t n, uint64_t now_ns)
+static void cell_leave(struct table_cell *cell, uint32_t n, uint64_t now_ns)
 {
 	ADD(cell->inside, -n);
 	ADD(cell->n_left, n);
@@ -42,7 +42,7 @@ void cell_begin(struct table_cell *cell, uint64_t now_ns, uint64_t runs_ns)
 		STORE(cell->opened_ns, runs_ns);
 	ADD(cell->inside, 1);
 	ADD(cell->begun_ns, now_ns);
-	run(cell, 1, runs_ns);
+	cell_run(cell, 1, runs_ns);
 	cell_unlock(cell);
 }
 
@@ -51,8 +51,8 @@ void cell_end(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns, uint6
 	cell_lock(cell);
 	ADD(cell->begun_ns, -begun_ns);
 	ADD(cell->time_ns, now_ns - begun_ns);
-	run(cell, -1, ran_ns);
-	leave(cell, 1, now_ns);
+	cell_run(cell, -1, ran_ns);
+	cell_leave(cell, 1, now_ns);
 	cell_unlock(cell);
 }
 
@@ -60,8 +60,8 @@ void cell_abandon(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns)
 {
 	cell_lock(cell);
 	ADD(cell->begun_ns, -begun_ns);
-	run(cell, -1, now_ns);
-	leave(cell, 1, now_ns);
+	cell_run(cell, -1, now_ns);
+	cell_leave(cell, 1, now_ns);
 	cell_unlock(cell);
 }
 
@@ -73,7 +73,7 @@ uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns)
 	STORE(cell->begun_ns, 0);
 	ADD(cell->own_ns, cell->running * now_ns);
 	STORE(cell->running, 0);
-	leave(cell, n, now_ns);
+	cell_leave(cell, n, now_ns);
 	cell_unlock(cell);
 	return n;
 }
@@ -81,14 +81,14 @@ uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns)
 void cell_pause(struct table_cell *cell, uint64_t now_ns)
 {
 	cell_lock(cell);
-	run(cell, -1, now_ns);
+	cell_run(cell, -1, now_ns);
 	cell_unlock(cell);
 }
 
 void cell_resume(struct table_cell *cell, uint64_t now_ns)
 {
 	cell_lock(cell);
-	run(cell, 1, now_ns);
+	cell_run(cell, 1, now_ns);
 	cell_unlock(cell);
 }
 
@@ -104,7 +104,7 @@ uint32_t cell_bury(struct table_cell *cell, const struct table_seen *seen)
 	STORE(cell->begun_ns, 0);
 	STORE(cell->running, 0);
 	STORE(cell->own_ns, __atomic_load_n(&seen->own_ns, __ATOMIC_RELAXED));
-	leave(cell, n, cell->opened_ns);
+	cell_leave(cell, n, cell->opened_ns);
 	cell_unlock(cell);
 	return n;
 }

@@ -12,7 +12,7 @@ static unsigned holder_of(const struct table *table, unsigned region)
 	return (unsigned)__atomic_load_n(&table->regions[region].holder, __ATOMIC_SEQ_CST);
 }
 
-static void hold(struct table *table, unsigned slot, unsigned region)
+static void edge_hold(struct table *table, unsigned slot, unsigned region)
 {
 	__atomic_store_n(&table->regions[region].holder, slot + 1, __ATOMIC_SEQ_CST);
 }
@@ -21,7 +21,7 @@ bool edge_is_first(struct table *table, unsigned slot, unsigned region)
 {
 	if (is_held(table, holder_of(table, region), region))
 		return false;
-	hold(table, slot, region);
+	edge_hold(table, slot, region);
 	return true;
 }
 
@@ -37,7 +37,7 @@ bool edge_is_last(struct table *table, unsigned slot, unsigned region)
 
 		if (!table_is_inside(table, other, region))
 			continue;
-		hold(table, other, region);
+		edge_hold(table, other, region);
 		return false;
 	}
 	return true;

@@ -76,7 +76,7 @@ static struct table_part *add_part(struct table_interval *interval, unsigned pla
 	return part;
 }
 
-static void add_region(
+static void add_region_part(
 	struct table_interval *interval, unsigned place, const struct activity *activity)
 {
 	struct table_part *part = add_part(interval, place);
@@ -89,7 +89,7 @@ static void add_region(
 }
 
 /* Threads that are in no region. Spans belong to no thread, so regions may have more than all. */
-static void add_outside(struct table_interval *interval, uint64_t threads_ns, uint64_t own_ns)
+static void add_outside_part(struct table_interval *interval, uint64_t threads_ns, uint64_t own_ns)
 {
 	struct table_part *part = add_part(interval, TABLE_OUTSIDE);
 
@@ -140,7 +140,7 @@ static uint64_t own_row_ns(const struct table_interval *interval, const struct t
 }
 
 /* @last: the reading before; NULL: there was none. */
-static void add_row(const struct table *table, struct table_interval *interval, unsigned place,
+static void add_row_part(const struct table *table, struct table_interval *interval, unsigned place,
 	const struct table_post *last)
 {
 	unsigned number;
@@ -167,14 +167,14 @@ static void fill_parts(
 	interval->n_parts = 0;
 	for (unsigned i = 0; i < n_regions; i++)
 		if (room->activities.places[i].is_open) {
-			add_region(interval, i, &room->activities.places[i]);
+			add_region_part(interval, i, &room->activities.places[i]);
 			own_ns += room->activities.places[i].own_ns;
 		}
-	add_outside(interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
+	add_outside_part(interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
 	if (!room->activities.is_late)
 		find_alone(interval, own_ns);
 	for (unsigned i = 0; i < n_regions; i++)
-		add_row(table, interval, i, last);
+		add_row_part(table, interval, i, last);
 }
 
 /* --- intervals --- */
@@ -296,7 +296,7 @@ static void add_posts(
 	}
 }
 
-static void add_all(struct interval_room *room, struct table *table)
+static void interval_add_all(struct interval_room *room, struct table *table)
 {
 	struct table_header *header = &table->header;
 	const uint64_t last = __atomic_load_n(&header->n_posts, __ATOMIC_SEQ_CST);
@@ -327,7 +327,7 @@ static void add_what_waits(struct member *member)
 		if (!member->room)
 			member->room = calloc(1, sizeof *member->room);
 		if (member->room)
-			add_all(member->room, table);
+			interval_add_all(member->room, table);
 		end_adding(member);
 		if (!member->room)
 			return;

@@ -32,7 +32,7 @@ static uint64_t reading_ns(const struct table *table)
 }
 
 /* Follows the median: up by an eighth if a value is larger, down if it is smaller. */
-static uint64_t follow(uint64_t median, uint64_t value)
+static uint64_t pace_follow(uint64_t median, uint64_t value)
 {
 	return value > median ? median + median / 8 : median - median / 8;
 }
@@ -40,7 +40,7 @@ static uint64_t follow(uint64_t median, uint64_t value)
 void pace_add_cost(struct table *table, uint64_t time_ns)
 {
 	__atomic_fetch_add(&table->header.readings_ns, time_ns, __ATOMIC_RELAXED);
-	STORE(table->header.reading_ns, follow(reading_ns(table), time_ns));
+	STORE(table->header.reading_ns, pace_follow(reading_ns(table), time_ns));
 }
 
 bool pace_is_unlimited(const struct table *table)
@@ -62,19 +62,19 @@ bool pace_is_overspent(struct table *table, uint64_t now_ns)
 
 uint64_t pace_learn(uint64_t usual_ns, uint64_t passage_ns)
 {
-	return follow(usual_ns ? usual_ns : 64 * LONG_NS, passage_ns);
+	return pace_follow(usual_ns ? usual_ns : 64 * LONG_NS, passage_ns);
 }
 
-static bool is_long(const struct table *table, uint64_t time_ns)
+static bool time_is_long(const struct table *table, uint64_t time_ns)
 {
 	return time_ns >= LONG_NS || time_ns >= READINGS * reading_ns(table);
 }
 
 bool pace_is_long(struct table *table, uint64_t usual_ns, uint64_t last_ns, uint64_t now_ns)
 {
-	if (usual_ns && !is_long(table, usual_ns))
+	if (usual_ns && !time_is_long(table, usual_ns))
 		return false;
-	return !last_ns || is_long(table, last_ns) || !pace_is_overspent(table, now_ns);
+	return !last_ns || time_is_long(table, last_ns) || !pace_is_overspent(table, now_ns);
 }
 
 static uint64_t gap_ns(const struct table *table)

@@ -14,7 +14,7 @@ static uint32_t bounded(uint64_t n_sockets)
 /* --- one socket --- */
 
 /* The differences of such bounds add up to @bytes, whatever is rounded. */
-static uint64_t bound_of(uint64_t bytes, uint64_t at, uint64_t total)
+static uint64_t share_bound(uint64_t bytes, uint64_t at, uint64_t total)
 {
 	return total ? (uint64_t)((unsigned __int128)bytes * (at < total ? at : total) / total) : 0;
 }
@@ -40,11 +40,11 @@ void sums_subtract(
 	}
 }
 
-static void add_value(struct table_sum *sum, const struct table_value *moved,
+static void sums_add_value(struct table_sum *sum, const struct table_value *moved,
 	const struct table_part *part, const struct sums_share *share)
 {
-	const uint64_t own = bound_of(moved->count, share->after, share->total) -
-			     bound_of(moved->count, share->before, share->total);
+	const uint64_t own = share_bound(moved->count, share->after, share->total) -
+			     share_bound(moved->count, share->before, share->total);
 
 	sum->quality |= moved->quality;
 	sum->share += own;
@@ -54,11 +54,11 @@ static void add_value(struct table_sum *sum, const struct table_value *moved,
 		sum->all += moved->count;
 }
 
-static void add_socket(struct table_socket *socket, const struct table_moved *moved,
+static void sums_add_socket(struct table_socket *socket, const struct table_moved *moved,
 	const struct table_part *part, const struct sums_share *share)
 {
 	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
-		add_value(&socket->metrics[i], &moved->values[i], part, share);
+		sums_add_value(&socket->metrics[i], &moved->values[i], part, share);
 	if (!part->is_open || !moved->is_read)
 		return;
 	socket->open_ns += moved->time_ns;
@@ -77,7 +77,8 @@ static unsigned latest(const struct table_sums *sums)
 }
 
 /* What there is of a socket. */
-static struct table_socket socket_of(const struct table_sums *sums, uint32_t s, unsigned from)
+static struct table_socket sums_copy_socket(
+	const struct table_sums *sums, uint32_t s, unsigned from)
 {
 	struct table_socket socket = { .n_readings = 0 };
 
@@ -95,10 +96,10 @@ void sums_add(struct table_sums *sums, uint64_t number, const struct table_inter
 	if (LOAD(sums->number[from]) >= number)
 		return;
 	for (uint32_t s = 0; s < n; s++) {
-		struct table_socket socket = socket_of(sums, s, from);
+		struct table_socket socket = sums_copy_socket(sums, s, from);
 
 		if (s < bounded(interval->n_sockets))
-			add_socket(&socket, &interval->moved[s], part, share);
+			sums_add_socket(&socket, &interval->moved[s], part, share);
 		table_copy(&sums->sockets[s][to], &socket, sizeof socket);
 	}
 	STORE(sums->n_sockets[to], n);
