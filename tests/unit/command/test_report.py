@@ -118,8 +118,8 @@ def joined_json():
 
 def candidates():
     """Candidates for faster memory are the fast regions, the most bytes first, as a table and as JSON"""
-    files = {"n01.json": record("n01", region("setup", socket(0, 10, 20)), region("small", socket(0, 60 * SECOND_NS, 10**9)),
-                                region("solve", socket(0, 90 * SECOND_NS, 10**10)))}
+    files = {"n01.json": record("n01", region("setup", socket(0, 10, 20)), region("small", socket(0, 60 * 10**9, 10**9)),
+                                region("solve", socket(0, 90 * 10**9, 10**10)))}
     files["n01.json"]["warning"] = "Another team ran."
     table = report(files, "--candidates", paths=["n01.json"])
     tap.equal((table.returncode, table.stderr), (0, ""), "status and stderr")
@@ -142,7 +142,7 @@ def candidates():
 def candidates_by_misses():
     """Candidates are in the order of their misses if all have some, and else the reason is said; a node more adds up"""
     def counted(**misses):
-        regions = [region(name, socket(0, read * SECOND_NS, 10**9)) for name, read in (("solve", 90), ("small", 60), ("setup", 1))]
+        regions = [region(name, socket(0, read * 10**9, 10**9)) for name, read in (("solve", 90), ("small", 60), ("setup", 1))]
         for one in regions:
             one["misses"] = {"event": "page-faults", **misses.get(one["name"], {"count": 5})}
         return {**record("n01", *regions), "cost": {"reading_calls": 1, "reading_ns": 5, "timed_calls": 1, "timed_ns": 1,
@@ -360,7 +360,6 @@ def twins():
 # --- several records of a host ---
 
 MACHINE = "0123456789abcdef" * 2  # a generation
-
 
 
 def moved(host, read, begun, ended, **more):
