@@ -91,9 +91,12 @@ static int width_of_names(const struct join *join, unsigned most)
 	char name[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++) {
+		unsigned own;
+
 		join_write_name(join, i, name);
-		if (column_text_width(name) > width && column_text_width(name) <= most)
-			width = column_text_width(name);
+		own = column_text_width(name);
+		if (own > width && own <= most)
+			width = own;
 	}
 	return (int)width;
 }

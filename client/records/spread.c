@@ -87,11 +87,10 @@ static void print_row(FILE *out, const struct join *join, uint32_t region, uint3
 	const struct spread *spread)
 {
 	char text[COLUMN_CELL_MAX];
-	int width;
 
 	join_write_name(join, region, text);
-	width = NAME_WIDTH - (int)column_text_width(text);
-	fprintf(out, " %s%*s  %-12s", text, width > 0 ? width : 0, "", join->total.metrics[metric]);
+	fprintf(out, " %s%*s  %-12s", text, column_padding(text, NAME_WIDTH), "",
+		join->total.metrics[metric]);
 	for (int i = 0; i < SPREAD_RANKS; i++) {
 		quantity_of(join->total.units[metric], spread->ranks[i], text);
 		fprintf(out, "  %10s", text);

@@ -196,7 +196,6 @@ static void measure(const struct record *record, unsigned line, struct column *c
 	char text[COLUMN_CELL_MAX];
 
 	column->width = column_text_width(column->title);
-	column->title_bytes = (unsigned)strlen(column->title) - column->width;
 	for (uint32_t i = 0; i < record->n_regions; i++) {
 		unsigned width = column_write(record, &record->regions[i], column, text);
 

@@ -35,13 +35,12 @@ column_cell cells_name, cells_passages, cells_each, cells_window, cells_metric, 
 struct column {
 	column_cell *cell;
 	char title[COLUMN_CELL_MAX];
-	uint32_t metric;      /* UINT32_MAX: the column has no metric */
-	bool is_short;        /* without a rate */
-	bool is_marked;       /* marks figures that have flags */
-	unsigned rank;        /* 0: always there */
-	unsigned block;       /* of the table, from 0 */
-	unsigned width;       /* columns of a terminal */
-	unsigned title_bytes; /* of .title, above its columns: printf(3) counts bytes */
+	uint32_t metric; /* UINT32_MAX: the column has no metric */
+	bool is_short;   /* without a rate */
+	bool is_marked;  /* marks figures that have flags */
+	unsigned rank;   /* 0: always there */
+	unsigned block;  /* of the table, from 0 */
+	unsigned width;  /* columns of a terminal */
 };
 
 struct columns {
@@ -71,7 +70,7 @@ void columns_name(const char *name, char ret_text[COLUMN_CELL_MAX]);
 /* The columns of a terminal that @text takes. */
 unsigned column_text_width(const char *text);
 
-/* The blanks that make it @width wide. */
+/* The blanks that make it @width wide; printf(3) would count bytes. */
 static inline int column_padding(const char *text, unsigned width)
 {
 	const unsigned n = column_text_width(text);

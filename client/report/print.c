@@ -96,12 +96,16 @@ static void print_notes(FILE *out, const struct record *record, const struct rec
 
 static void print_titles(FILE *out, const struct columns *columns, unsigned block)
 {
-	fprintf(out, " %-*s", (int)columns->columns[0].width, columns->columns[0].title);
-	for (size_t i = 1; i < columns->n_columns; i++)
-		if (columns->columns[i].block == block)
-			fprintf(out, "  %*s",
-				(int)(columns->columns[i].width + columns->columns[i].title_bytes),
-				columns->columns[i].title);
+	const struct column *first = &columns->columns[0];
+
+	fprintf(out, " %s%*s", first->title, column_padding(first->title, first->width), "");
+	for (size_t i = 1; i < columns->n_columns; i++) {
+		const struct column *column = &columns->columns[i];
+
+		if (column->block == block)
+			fprintf(out, "  %*s%s", column_padding(column->title, column->width), "",
+				column->title);
+	}
 	fputc('\n', out);
 }
 
@@ -116,7 +120,7 @@ void record_print_name(FILE *out, const char *name, unsigned width)
 	if (column_text_width(name) > width)
 		fprintf(out, " %s\n %*s", name, (int)width, "");
 	else
-		fprintf(out, " %s%*s", name, (int)(width - column_text_width(name)), "");
+		fprintf(out, " %s%*s", name, column_padding(name, width), "");
 }
 
 /* A star follows a figure that has flags. */
