@@ -76,11 +76,13 @@ static uint32_t judge_group(const struct standing_box boxes[], uint32_t n,
 	uint32_t n_found = 0;
 
 	for (uint32_t i = 0; is_telling(group) && i < n; i++) {
-		const bool counted = has_counted(boxes, n, &boxes[i]);
 		struct standing *one = &ret[n_found];
+		bool counted;
 
-		if (!is_in(group, &boxes[i]) || boxes[i].moved ||
-			(!are_few && (counted || is_alone)))
+		if (!is_in(group, &boxes[i]) || boxes[i].moved)
+			continue;
+		counted = has_counted(boxes, n, &boxes[i]);
+		if (!are_few && (counted || is_alone))
 			continue;
 		*one = (struct standing){ STANDING_STILL, boxes[i].socket, boxes[i].metric,
 			group->n_much, "" };
