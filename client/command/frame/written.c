@@ -262,20 +262,22 @@ static int open_whole(const char *path, struct written *written)
 
 int written_open(const char *path, enum written_how how, struct written *ret)
 {
-	_cleanup_(written_done) struct written written = { .is_stdout = strcmp(path, "-") == 0 };
-	int fd = -1;
+	_cleanup_(written_done) struct written written = { .out = NULL };
+	int fd;
 
-	if (!written.is_stdout)
-		fd = how == WRITTEN_WHOLE ? open_whole(path, &written) : open_in_place(path, how);
-	if (!written.is_stdout && fd < 0)
+	if (strcmp(path, "-") == 0) {
+		*ret = (struct written){ .out = stdout };
+		return 0;
+	}
+	fd = how == WRITTEN_WHOLE ? open_whole(path, &written) : open_in_place(path, how);
+	if (fd < 0)
 		return fd;
-	written.out = written.is_stdout ? stdout : fdopen(fd, "w");
+	written.out = fdopen(fd, "w");
 	if (!written.out) {
 		close(fd);
 		return -ENOMEM;
 	}
-	if (!written.is_stdout)
-		setvbuf(written.out, NULL, _IOFBF, BUFFER_BYTES); /* the caller flushes lines */
+	setvbuf(written.out, NULL, _IOFBF, BUFFER_BYTES); /* the caller flushes lines */
 	*ret = written;
 	written = (struct written){ .out = NULL };
 	return 0;
@@ -301,7 +303,7 @@ int written_end(struct written *written)
 		r = -errno;
 	if (r == 0 && written->target)
 		r = put_in_place(written);
-	if (written->is_stdout)
+	if (written->out == stdout)
 		clearerr(stdout); /* it is said once */
 	else if (fclose(written->out) == EOF && r == 0)
 		r = -errno;
@@ -312,7 +314,7 @@ int written_end(struct written *written)
 
 void written_done(struct written *written)
 {
-	if (written->out && !written->is_stdout)
+	if (written->out && written->out != stdout)
 		fclose(written->out);
 	if (written->is_there)
 		unlink(written->aside);

@@ -28,8 +28,7 @@ enum written_how {
 };
 
 struct written {
-	FILE *out; /* NULL: it is not open */
-	bool is_stdout;
+	FILE *out;     /* stdout is not owned; NULL: it is not open */
 	char *target;  /* owned; what is replaced at the end; NULL: it is written in place */
 	char *aside;   /* owned; the name on the way there, in the same folder */
 	bool is_there; /* .aside exists */
