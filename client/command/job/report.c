@@ -217,7 +217,7 @@ static int show_still(FILE *out, const struct join *join)
 
 static int show_page(struct shown *shown, const struct job_report *report)
 {
-	if (!shown->page.out)
+	if (!shown->page.file.out)
 		return 0;
 	job_report_json_short(&shown->page_json, report);
 	if (show_still(shown->page.part[PAGE_STILL], &report->join) < 0)
@@ -284,7 +284,7 @@ static int end_output(struct shown *shown, const struct job_runs *runs)
 	jsonwriter_close(&shown->page_json);
 	if (shown->options->json)
 		r = jsonwriter_print(&shown->json, stdout);
-	if (r == 0 && shown->page.out) {
+	if (r == 0 && shown->page.file.out) {
 		r = jsonwriter_print(&shown->page_json, shown->page.part[PAGE_DATA]);
 		write_runs(runs, shown->page.part[PAGE_MORE]);
 	}
@@ -300,7 +300,7 @@ static int show_runs(struct shown *shown, const struct job_runs *runs)
 
 	if (options->json)
 		jsonwriter_init(&shown->json, true);
-	if (shown->page.out)
+	if (shown->page.file.out)
 		jsonwriter_init(&shown->page_json, false);
 	jsonwriter_array(&shown->json, NULL);
 	jsonwriter_array(&shown->page_json, NULL);

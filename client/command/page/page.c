@@ -21,7 +21,6 @@ int page_open(struct page *page)
 	r = written_open(page->path, WRITTEN_WHOLE, &page->file);
 	if (r < 0)
 		return complain(page, r);
-	page->out = page->file.out;
 	for (int i = 0; i < PAGE_PARTS; i++) {
 		page->part[i] = open_memstream(&page->text[i], &page->size[i]);
 		if (!page->part[i])
@@ -66,24 +65,24 @@ static int close_parts(struct page *page)
 
 int page_write(struct page *page)
 {
+	FILE *out = page->file.out;
 	int r;
 
-	if (!page->out)
+	if (!out)
 		return 0;
 	if (close_parts(page) < 0)
 		return complain(page, -ENOMEM);
-	fputs(page->kind->head, page->out);
-	fputs(page->text[PAGE_STILL], page->out);
+	fputs(page->kind->head, out);
+	fputs(page->text[PAGE_STILL], out);
 	fputs("</noscript>\n</main>\n<details id=\"text\" open><summary>As text</summary>\n"
 	      "<pre tabindex=\"0\">",
-		page->out);
-	page_text(page->out, page->text[PAGE_TEXT]);
-	fputs("</pre></details>\n", page->out);
-	write_json(page->out, "data", page->size[PAGE_DATA] ? page->text[PAGE_DATA] : "null");
+		out);
+	page_text(out, page->text[PAGE_TEXT]);
+	fputs("</pre></details>\n", out);
+	write_json(out, "data", page->size[PAGE_DATA] ? page->text[PAGE_DATA] : "null");
 	if (page->size[PAGE_MORE])
-		write_json(page->out, "more", page->text[PAGE_MORE]);
-	fputs(page->kind->tail, page->out);
-	page->out = NULL;
+		write_json(out, "more", page->text[PAGE_MORE]);
+	fputs(page->kind->tail, out);
 	r = written_end(&page->file);
 	return r < 0 ? complain(page, r) : 0;
 }
@@ -91,7 +90,6 @@ int page_write(struct page *page)
 void page_done(struct page *page)
 {
 	close_parts(page);
-	page->out = NULL;
 	written_done(&page->file);
 	for (int i = 0; i < PAGE_PARTS; i++)
 		free(take_ptr(page->text[i]));

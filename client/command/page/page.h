@@ -26,8 +26,7 @@ struct page {
 	const struct page_kind *kind;
 	const char *command, *path; /* .command in sentences: "uncore stat"; .path NULL: no page */
 	struct written file;
-	FILE *out;              /* that of .file; NULL: not open */
-	FILE *part[PAGE_PARTS]; /* owned; memory, to be printed to while .out is open */
+	FILE *part[PAGE_PARTS]; /* owned; memory, to be printed to while .file is open */
 	char *text[PAGE_PARTS]; /* owned */
 	size_t size[PAGE_PARTS];
 };

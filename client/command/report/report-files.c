@@ -188,7 +188,7 @@ static int show_page(const struct found_files *found, struct page *page)
 {
 	int r;
 
-	if (!page->out)
+	if (!page->file.out)
 		return 0;
 	r = show_table(found, page->part[PAGE_TEXT]);
 	if (r < 0)

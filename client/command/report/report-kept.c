@@ -78,7 +78,7 @@ static int show_output(const struct report_options *options, const struct kept_l
 static int show_page(
 	const struct report_options *options, const struct kept_list *list, struct page *page)
 {
-	if (!page->out)
+	if (!page->file.out)
 		return 0;
 	show_tables(options, list, page->part[PAGE_TEXT]);
 	for (uint32_t i = 0; i < list->n; i++)

@@ -61,7 +61,7 @@ void stat_print_interval(struct stat_run *run)
 	run->now = last;
 	run->since = &run->last;
 	run->n_intervals++;
-	if (run->page.out)
+	if (run->page.file.out)
 		stat_course_note(run, &interval, time);
 	stat_trace_note(run, &interval,
 		(struct course_point){
@@ -290,7 +290,7 @@ void stat_print_page(struct stat_run *run)
 {
 	struct page *page = &run->page;
 
-	if (!page->out)
+	if (!page->file.out)
 		return;
 	print_as(run, STAT_JSON, page->part[PAGE_DATA]);
 	print_as(run, STAT_TABLE, page->part[PAGE_TEXT]);

@@ -38,8 +38,7 @@ struct stat_run {
 	struct page page; /* .path NULL: none */
 	struct course course;
 	struct {
-		struct written file;
-		FILE *out;                 /* that of .file; NULL: none */
+		struct written file;       /* .out NULL: none */
 		bool *is_described;        /* owned; each value of each row; NULL: no row is */
 		uint64_t n_runs, ahead_ns; /* CLOCK_BOOTTIME - the readings' clock */
 	} trace;

@@ -28,7 +28,6 @@ int stat_trace_open(struct stat_run *run)
 	const char *path = run->options.trace_path;
 	int r = path ? written_open(path, WRITTEN_WHOLE, &run->trace.file) : 0;
 
-	run->trace.out = run->trace.file.out;
 	run->trace.ahead_ns = clock_of(CLOCK_BOOTTIME) - clock_now_ns();
 	if (r == 0)
 		return 0;
@@ -43,9 +42,8 @@ void stat_trace_done(struct stat_run *run)
 	int r;
 
 	free(take_ptr(run->trace.is_described));
-	if (!run->trace.out)
+	if (!run->trace.file.out)
 		return;
-	run->trace.out = NULL;
 	r = written_end(&run->trace.file);
 	if (r == 0)
 		return;
@@ -66,7 +64,7 @@ static void describe_command(const struct stat_run *run)
 	text_append(name, sizeof name, "%s%s", *name ? ". " : "",
 		warning ? warning : "Everything that each socket did is counted.");
 	text_make_plain(name);
-	perfetto_track(run->trace.out, COMMAND_TRACK, 0, name);
+	perfetto_track(run->trace.file.out, COMMAND_TRACK, 0, name);
 }
 
 static int describe_rows(struct stat_run *run, const struct total *interval)
@@ -81,7 +79,7 @@ static int describe_rows(struct stat_run *run, const struct total *interval)
 	for (uint32_t row = 0; row < n_rows; row++) {
 		total_show(interval, run->reader.handle, row, &shown);
 		stat_course_name(&shown, name);
-		perfetto_track(run->trace.out, ROW_TRACKS + row, 0, name);
+		perfetto_track(run->trace.file.out, ROW_TRACKS + row, 0, name);
 	}
 	return 0;
 }
@@ -99,7 +97,7 @@ static void describe_counter(
 	snprintf(unit, sizeof unit, "%.20s/ns", value->unit);
 	uncore_quality_words(value->quality, words, sizeof words);
 	snprintf(name, sizeof name, "%s%s%s", value->name, *words ? " " : "", words);
-	perfetto_counter_track(run->trace.out, counter_track(row, i), ROW_TRACKS + row, name,
+	perfetto_counter_track(run->trace.file.out, counter_track(row, i), ROW_TRACKS + row, name,
 		strcmp(value->unit, "bytes") == 0 ? "GB/s" : unit);
 }
 
@@ -107,18 +105,18 @@ static void describe_counter(
 
 void stat_trace_begin(struct stat_run *run)
 {
-	if (!run->trace.out)
+	if (!run->trace.file.out)
 		return;
 	if (!run->trace.n_runs++)
 		describe_command(run);
-	perfetto_begin(run->trace.out, run->trace.ahead_ns + readout_end_ns(run->since),
+	perfetto_begin(run->trace.file.out, run->trace.ahead_ns + readout_end_ns(run->since),
 		COMMAND_TRACK, *run->options.command ? *run->options.command : "measured");
 }
 
 void stat_trace_end(struct stat_run *run)
 {
-	if (run->trace.out)
-		perfetto_end(run->trace.out, run->trace.ahead_ns + readout_end_ns(run->since),
+	if (run->trace.file.out)
+		perfetto_end(run->trace.file.out, run->trace.ahead_ns + readout_end_ns(run->since),
 			COMMAND_TRACK);
 }
 
@@ -129,8 +127,9 @@ static void note_absence(const struct stat_run *run, uint32_t row, const struct 
 
 	snprintf(text, sizeof text, "%s: %s", value->name, value->why);
 	text_make_plain(text);
-	perfetto_begin(run->trace.out, run->trace.ahead_ns + time.begin_ns, ROW_TRACKS + row, text);
-	perfetto_end(run->trace.out, run->trace.ahead_ns + time.end_ns, ROW_TRACKS + row);
+	perfetto_begin(
+		run->trace.file.out, run->trace.ahead_ns + time.begin_ns, ROW_TRACKS + row, text);
+	perfetto_end(run->trace.file.out, run->trace.ahead_ns + time.end_ns, ROW_TRACKS + row);
 }
 
 /* By the times that are shown, so that rates times times are the count; they differ from the window
@@ -153,15 +152,15 @@ static void note_value(struct stat_run *run, uint32_t row, uint32_t i,
 	if (!*is_described)
 		describe_counter(run, row, i, value);
 	*is_described = true;
-	perfetto_count(run->trace.out, run->trace.ahead_ns + time.begin_ns, counter_track(row, i),
-		rate_of(value, time));
+	perfetto_count(run->trace.file.out, run->trace.ahead_ns + time.begin_ns,
+		counter_track(row, i), rate_of(value, time));
 }
 
 void stat_trace_note(struct stat_run *run, const struct total *interval, struct course_point time)
 {
 	struct format_socket shown;
 
-	if (!run->trace.out || (!run->trace.is_described && describe_rows(run, interval) < 0))
+	if (!run->trace.file.out || (!run->trace.is_described && describe_rows(run, interval) < 0))
 		return;
 	for (uint32_t row = 0; row < total_n_rows(interval); row++) {
 		total_show(interval, run->reader.handle, row, &shown);

@@ -223,7 +223,7 @@ static int write_page(struct session *session, const struct all_nodes *nodes, co
 {
 	struct page *page = &session->page;
 
-	if (!page->out)
+	if (!page->file.out)
 		return 0;
 	fputs(report, page->part[PAGE_DATA]);
 	print_all(page->part[PAGE_TEXT], session, nodes->node, nodes->n);
