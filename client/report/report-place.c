@@ -234,29 +234,41 @@ static int put(struct placed_report *report, const char *path, char **ret_elsewh
 	return r;
 }
 
-/* Writes the report to a temporary file in the same folder. Its name does not end in .json, so no
- * program takes it for a report. */
-static int write_beside(struct placed_report *report, const char *path)
+char *report_name_beside(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	const int n = slash ? (int)(slash + 1 - path) : 0;
+	const int n = slash ? (int)(slash + 1 - path) : 0, pid = getpid();
+	char *name;
+
+	if (asprintf(&name, "%.*s.uncore-%d-%" PRIx64, n, path, pid, clock_wall_ns()) < 0)
+		return NULL;
+	return name;
+}
+
+int report_open_beside(const char *path, char **ret_name)
+{
+	_cleanup_free_ char *name = NULL;
 	int fd;
 
+	*ret_name = NULL;
 	do {
-		free(report->temporary);
-		if (asprintf(&report->temporary, "%.*s.uncore-%d-%" PRIx64, n, path, (int)getpid(),
-			    clock_wall_ns()) < 0) {
-			report->temporary = NULL;
+		free(name);
+		name = report_name_beside(path);
+		if (!name)
 			return -ENOMEM;
-		}
-		fd = open(report->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	} while (fd < 0 && errno == EEXIST);
-	if (fd >= 0)
-		return write_line(report, fd);
-	fd = -errno;
-	free(report->temporary);
-	report->temporary = NULL;
+	if (fd < 0)
+		return -errno;
+	*ret_name = take_ptr(name);
 	return fd;
+}
+
+static int write_beside(struct placed_report *report, const char *path)
+{
+	int fd = report_open_beside(path, &report->temporary);
+
+	return fd < 0 ? fd : write_line(report, fd);
 }
 
 /* --- all --- */

@@ -22,6 +22,15 @@ int report_place(const char *path, const char *text, uint64_t loaded_ns, char **
 /* Says on stderr where the report is, unless it is at @path. */
 void report_say_where(const char *path, const char *elsewhere);
 
+/* A hidden name in the folder of @path, for a file that is on its way there. It does not end in
+ * .json or .prom, so no program takes it for a file of that kind. The caller's, for free(3); NULL:
+ * out of memory. */
+char *report_name_beside(const char *path);
+
+/* Opens a new file of such a name for writing. *@ret_name is the caller's, for free(3), and NULL if
+ * there is none. -ENOMEM; errors of open(2). */
+int report_open_beside(const char *path, char **ret_name);
+
 /* Writes the whole text, with one call if the file takes it, so that tables of several processes do
  * not mix. */
 int report_write_all(int fd, const char *text, size_t size_bytes);

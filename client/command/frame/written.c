@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "client/report/report-place.h"
 
 enum { LINKS_MOST = 40, BUFFER_BYTES = 65536, SELF_BYTES = 32 }; /* links: as the kernel */
 
@@ -152,16 +151,6 @@ static int open_in_place(const char *path, enum written_how how)
 
 /* --- beside --- */
 
-static int name_aside(struct written *written)
-{
-	free(take_ptr(written->aside));
-	if (asprintf(&written->aside, "%.*s.uncore-%d-%" PRIx64, folder_of(written->target),
-		    written->target, (int)getpid(), clock_wall_ns()) >= 0)
-		return 0;
-	written->aside = NULL;
-	return -ENOMEM;
-}
-
 /* Where proc(5) shows a file that has no other name. */
 static const char *name_of(int fd, char ret[SELF_BYTES])
 {
@@ -172,15 +161,10 @@ static const char *name_of(int fd, char ret[SELF_BYTES])
 /* For file systems that have no files without a name. */
 static int open_named(struct written *written)
 {
-	int r, fd;
+	int fd = report_open_beside(written->target, &written->aside);
 
-	do {
-		r = name_aside(written);
-		fd = r < 0 ? r
-			   : open(written->aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	} while (r == 0 && fd < 0 && errno == EEXIST);
 	written->is_there = fd >= 0;
-	return fd < 0 && r == 0 ? -errno : fd;
+	return fd;
 }
 
 static int open_nameless(const struct written *written)
@@ -227,17 +211,18 @@ static int open_beside(struct written *written, const struct stat *old)
 static int give_name(struct written *written, int fd)
 {
 	char self[SELF_BYTES];
-	int r = 0;
 
-	while (r == 0 && !written->is_there) {
-		r = name_aside(written);
-		if (r == 0)
-			written->is_there = linkat(AT_FDCWD, name_of(fd, self), AT_FDCWD,
-						    written->aside, AT_SYMLINK_FOLLOW) == 0;
-		if (r == 0 && !written->is_there && errno != EEXIST)
-			r = -errno;
+	while (!written->is_there) {
+		free(written->aside);
+		written->aside = report_name_beside(written->target);
+		if (!written->aside)
+			return -ENOMEM;
+		written->is_there = linkat(AT_FDCWD, name_of(fd, self), AT_FDCWD, written->aside,
+					    AT_SYMLINK_FOLLOW) == 0;
+		if (!written->is_there && errno != EEXIST)
+			return -errno;
 	}
-	return r;
+	return 0;
 }
 
 /* --- the whole --- */
