@@ -200,19 +200,19 @@ class Report(unittest.TestCase):
             [pages.HOSTILE[:60], "24", "3.00 s", "3.00 s", "3.01 s", "3.02 s", "30.1 s", "0", f"{named}30.1 s", ""],
             ["checkpoint", "24", "4.00 s", "4.00 s", "4.02 s", "4.03 s", "40.2 s", "0", f"{named}40.2 s", ""]])
 
-    def test_old(self):
-        """A report of a release that did not keep the times of ranks is shown, and says so"""
+    def test_too_many_ranks(self):
+        """A report of too many ranks, which has no times of theirs, is shown, and says so"""
         made = records.whole("n1")
         for region in made["regions"]:
             del region["member_ns"]
-        source = self.folder / "old.json"
+        source = self.folder / "many.json"
         source.write_text(json.dumps(made), encoding="utf-8")
-        path, table = self.report("old.html", source)
+        path, table = self.report("many.html", source)
         tap.check(not any("rank_time" in region for region in pages.read(path).data["regions"]), "a summary of nothing")
         tap.check("outliers" not in table, table)
         self.need_browser()
         pages.check_shown(self.browser, path)
-        tap.check(any("is not known: the report is of an older release" in text for text in self.texts("p")), f"{self.texts('p')}")
+        tap.check(any("is not known: the report is of too many ranks" in text for text in self.texts("p")), f"{self.texts('p')}")
         tap.equal(self.texts("svg text.outlier"), [], "labels")
         pages.check_still(self.browser, path, [region["name"] for region in made["regions"]])
 
