@@ -142,8 +142,7 @@ static void print_bound(const struct join *join, const struct candidate *one)
 	quantity_time(one->bytes / one->rate, whole);
 	printf("   Lower bound: its %s of DRAM%s take at least %s of %s at HBM's validated peak of "
 	       "%s.\n",
-		bytes, strcmp(one->basis, "estimate") == 0 ? " (an estimate)" : "", least, whole,
-		peak);
+		bytes, strcmp(one->basis, "share") == 0 ? " (a share)" : "", least, whole, peak);
 }
 
 static void print_static(const struct arrays *arrays)

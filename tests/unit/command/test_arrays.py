@@ -115,8 +115,15 @@ def bound():
         nodes = [{"socket": 0, "peak_bytes_per_ns": peak, "metrics": [{"metric": metric}]}
                  for metric, peak in (("dram.read", 60.0), ("hbm.read", 250.0))]
         said = [kept(folder, {"platform": "icelake-sp", "nodes": some}) for some in (nodes, nodes[:1])]
+        run = one_run()["run.json"]
+        solve = run["regions"][2]["sockets"][0]["metrics"]
+        solve["dram.read"] |= {"share": 70 * 10**9, "alone": 50 * 10**9}
+        solve["dram.write"] |= {"share": 10**10, "alone": 10**10}
+        (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+        said.append(kept(folder, {"platform": "icelake-sp", "nodes": nodes}))
     contains(said[0], "Lower bound: its 100 GB of DRAM take at least 400 ms of 2.00 s at HBM's validated peak of 250 GB/s.")
     contains(said[1], "No lower bound of its time in HBM: `uncore validate --keep` has no bandwidth of HBM on these sockets.")
+    contains(said[2], "Lower bound: its 80.0 GB of DRAM (a share) take at least 320 ms of 2.00 s at HBM's validated peak of 250 GB/s.")
 
 
 def kept(folder, document):
