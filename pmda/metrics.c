@@ -170,7 +170,7 @@ static int min_interval(const struct meaning *meaning, unsigned inst, pmAtomValu
 static int quantum(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
 	ret->ull = view->daemon.quantum;
-	return ret->ull ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
+	return PMDA_FETCH_STATIC;
 }
 
 static int counter(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
