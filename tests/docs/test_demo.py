@@ -23,7 +23,7 @@ def shows_what_was_copied():
 
 
 def needs_root():
-    """Who may not become root is told so before anything is built"""
+    """A user who may not become root is told so before anything is built"""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
