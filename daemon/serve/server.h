@@ -92,9 +92,9 @@ int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_
 /* The number of the account of @uid, as far as the account is known, or ACCOUNTS_NONE. */
 unsigned server_account_of(struct server *server, uint32_t uid);
 
-/* The CPU time that the main thread has used since the last call. Whoever works for an account
- * calls this at the end and charges the account; work for nobody must not be charged to the next
- * one. */
+/* The CPU time that the main thread has used since the last call. A function that works for an
+ * account calls this at the end and charges the account. A function that works for nobody calls
+ * this at the end, too, and charges nobody: otherwise the next account would pay. */
 uint64_t server_take_cost(struct server *server);
 
 /* Looks at the parked peers no later than @due_ns. */
