@@ -6,6 +6,7 @@
  */
 #include "daemon/plan/match.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <linux/perf_event.h>
@@ -319,37 +320,31 @@ static char *cut(char *globs)
 	return next + strlen(separator);
 }
 
-static bool is_listed(const char *globs, const char *name)
+/* The last of the platform's @globs that @name fits, from 1; 0: none. */
+static unsigned find_glob(const char *globs, const char *name)
 {
-	char copy[sizeof((struct platform *)0)->pmu_per_socket];
+	char copy[sizeof((struct platform *)0)->pmu_sockets];
+	unsigned found = 0, number = 1;
 
+	static_assert(sizeof copy >= sizeof((struct platform *)0)->pmu_per_socket, "both fit");
 	strcpy(copy, globs);
-	for (char *glob = copy, *next; glob; glob = next) {
+	for (char *glob = copy, *next; glob; glob = next, number++) {
 		next = cut(glob);
 		if (!fnmatch(glob, name, 0))
-			return true;
+			found = number;
 	}
-	return false;
+	return found;
 }
 
 void match_place(struct pmu_list *pmus, const struct platform *platform)
 {
-	char copy[sizeof platform->pmu_sockets];
-	unsigned place = 1;
+	for (unsigned i = 0; i < pmus->n; i++) {
+		struct pmu *pmu = &pmus->pmus[i];
+		unsigned place = find_glob(platform->pmu_sockets, pmu->name);
 
-	for (unsigned i = 0; i < pmus->n; i++)
-		pmus->pmus[i].is_per_socket =
-			is_listed(platform->pmu_per_socket, pmus->pmus[i].name);
-	if (!*platform->pmu_sockets)
-		return;
-	for (unsigned i = 0; i < pmus->n; i++)
-		pmus->pmus[i].place = PMU_NO_PLACE;
-	strcpy(copy, platform->pmu_sockets);
-	for (char *glob = copy, *next; glob; glob = next, place++) {
-		next = cut(glob);
-		for (unsigned i = 0; i < pmus->n; i++)
-			if (!fnmatch(glob, pmus->pmus[i].name, 0))
-				pmus->pmus[i].place = place;
+		pmu->is_per_socket = find_glob(platform->pmu_per_socket, pmu->name);
+		if (*platform->pmu_sockets)
+			pmu->place = place ? place : PMU_NO_PLACE;
 	}
 }
 
