@@ -191,14 +191,18 @@ static int64_t least_total_ns(const struct budget_account *account)
 	return account->credit_ns > 0 ? -account->credit_ns / RESERVE_PARTS : 0;
 }
 
+static uint64_t plenty_wait_ns(const struct budget *budget)
+{
+	return earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);
+}
+
 /* The wait until there is plenty, or until the user has credit and the total is high enough. */
 static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
 {
-	uint64_t plenty_ns = earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);
 	uint64_t total_ns = earning_ns(budget, budget->total_ns, least_total_ns(account), 100);
 	uint64_t own_ns = earning_ns(budget, account->credit_ns, 0, share_parts(budget));
 
-	return sooner(plenty_ns, later(total_ns, own_ns));
+	return sooner(plenty_wait_ns(budget), later(total_ns, own_ns));
 }
 
 static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64_t now_ns)
@@ -208,14 +212,19 @@ static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64
 	return swept_ns && due_ns > now_ns ? due_ns - now_ns : 0;
 }
 
-uint64_t budget_ask_within_intervals(struct budget *budget, unsigned index, uint64_t now_ns)
+static void note_asking(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
 
 	note_active(budget, index, now_ns);
 	bring_up_to_date(budget, account, now_ns);
 	account->counts = !has_plenty(budget);
-	return credit_wait_ns(budget, account);
+}
+
+uint64_t budget_ask_within_intervals(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	note_asking(budget, index, now_ns);
+	return credit_wait_ns(budget, &budget->accounts[index]);
 }
 
 uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
@@ -232,15 +241,9 @@ uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
 
 uint64_t budget_ask_own(struct budget *budget, unsigned index, uint64_t now_ns)
 {
-	struct budget_account *account = &budget->accounts[index];
-
-	note_active(budget, index, now_ns);
-	bring_up_to_date(budget, account, now_ns);
-	account->counts = !has_plenty(budget);
-	if (!account->counts)
-		return 0;
-	return sooner(earning_ns(budget, budget->total_ns, reserve_ns(budget), 100),
-		earning_ns(budget, account->credit_ns, -1, share_parts(budget)));
+	note_asking(budget, index, now_ns);
+	return sooner(plenty_wait_ns(budget),
+		earning_ns(budget, budget->accounts[index].credit_ns, -1, share_parts(budget)));
 }
 
 uint64_t budget_ask_for_some(struct budget *budget, unsigned index, uint64_t now_ns)
