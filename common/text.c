@@ -99,34 +99,50 @@ void text_append(char *text, size_t size_bytes, const char *format, ...)
 	va_end(args);
 }
 
-/* Our texts are UTF-8 in every locale, LC_ALL=C among them, and a terminal shows their bytes as
- * such. A program's own locale is not ours to change: uselocale(3) is for this thread alone. */
-static int columns_of(wchar_t character)
+static bool is_ascii(const char *text, size_t n_bytes)
 {
-	const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	const locale_t before = uselocale(utf8); /* 0: there is none, and this changes nothing */
-	const int columns = wcwidth(character);
-
-	uselocale(before);
-	if (utf8)
-		freelocale(utf8);
-	return columns < 0 ? 1 : columns; /* most characters have one */
+	for (size_t i = 0; i < n_bytes; i++)
+		if (text[i] & 0x80)
+			return false;
+	return true;
 }
 
-size_t text_width(const char *text, size_t n_bytes)
+/* By the locale of the thread. */
+static size_t width_in_locale(const char *text, const char *end)
 {
 	size_t width = 0;
 
-	for (const char *end = text + n_bytes; text < end; width++) {
+	while (text < end) {
 		const unsigned char lead = (unsigned char)*text++;
 		wchar_t character = lead & 0xff >> (lead >= 0xe0 ? lead >= 0xf0 ? 5 : 4 : 3);
+		int columns = 1; /* most characters have one */
 
-		if (lead < 0x80)
-			continue;
-		while (text < end && (*text & 0xc0) == 0x80)
-			character = character << 6 | (*text++ & 0x3f);
-		width += (size_t)columns_of(character) - 1;
+		if (lead >= 0x80) {
+			while (text < end && (*text & 0xc0) == 0x80)
+				character = character << 6 | (*text++ & 0x3f);
+			columns = wcwidth(character);
+		}
+		width += columns < 0 ? 1 : (size_t)columns;
 	}
+	return width;
+}
+
+/* Our texts are UTF-8 in every locale, LC_ALL=C among them, and a terminal shows their bytes as
+ * such. A program's own locale is not ours to change: uselocale(3) is for this thread alone. Each
+ * newlocale(3) maps a file. */
+size_t text_width(const char *text, size_t n_bytes)
+{
+	locale_t utf8, before;
+	size_t width;
+
+	if (is_ascii(text, n_bytes))
+		return n_bytes;
+	utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	before = uselocale(utf8); /* 0: there is none, and this changes nothing */
+	width = width_in_locale(text, text + n_bytes);
+	uselocale(before);
+	if (utf8)
+		freelocale(utf8);
 	return width;
 }
 
