@@ -96,13 +96,18 @@ int attack_connect(void)
 	return fd;
 }
 
-bool attack_hello(int fd, struct wire_packet *ret)
+void attack_say_hello(int fd)
 {
 	union wire_message hello;
 
 	wire_begin(&hello, WIRE_HELLO);
 	hello.hello.version = WIRE_VERSION;
 	wire_send(fd, &hello, NULL, 0);
+}
+
+bool attack_hello(int fd, struct wire_packet *ret)
+{
+	attack_say_hello(fd);
 	if (wire_receive(fd, WIRE_FROM_DAEMON, ret) == 1) {
 		if (ret->message.header.opcode == WIRE_WELCOME)
 			return true;

@@ -62,9 +62,11 @@ void attack_become(uid_t uid);
 
 /*
  * attack_connect() connects without a limit of time, and tries until there is a daemon.
- * attack_hello() says hello; false: the client was refused, and the connection is closed.
+ * attack_say_hello() leaves the answer to the caller. attack_hello() takes it; false: the client
+ * was refused, and the connection is closed.
  */
 int attack_connect(void);
+void attack_say_hello(int fd);
 struct wire_packet;
 bool attack_hello(int fd, struct wire_packet *ret);
 

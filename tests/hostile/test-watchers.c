@@ -202,12 +202,9 @@ static _Noreturn void leave_heavy(const int heavy[HEAVY + LATER])
 
 static int say_hello(void)
 {
-	union wire_message hello;
 	int fd = attack_connect();
 
-	wire_begin(&hello, WIRE_HELLO);
-	hello.hello.version = WIRE_VERSION;
-	wire_send(fd, &hello, NULL, 0);
+	attack_say_hello(fd);
 	return fd;
 }
 
