@@ -22,10 +22,12 @@ static const struct {
 	{ 0xf8, 0xf0, 3, 0x10000 },
 };
 
-size_t text_plain_bytes(const char *at)
+/* The plain character at @at. Returns its number of bytes; 0: there is none. */
+static size_t read_plain(const char *at, uint32_t *ret)
 {
 	const uint8_t *text = (const uint8_t *)at;
 
+	*ret = *text;
 	if (*at >= ' ' && *at < 0x7f) /* most are */
 		return 1;
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
@@ -41,9 +43,17 @@ size_t text_plain_bytes(const char *at)
 		if (character < forms[i].least || character == 0x7f || character > 0x10ffff ||
 			(character >= 0xd800 && character <= 0xdfff))
 			return 0;
+		*ret = character;
 		return forms[i].n_following + 1U;
 	}
 	return 0;
+}
+
+size_t text_plain_bytes(const char *at)
+{
+	uint32_t character;
+
+	return read_plain(at, &character);
 }
 
 /* How many bytes of whole plain characters @text begins with. */
@@ -113,16 +123,12 @@ static size_t width_in_locale(const char *text, const char *end)
 	size_t width = 0;
 
 	while (text < end) {
-		const unsigned char lead = (unsigned char)*text++;
-		wchar_t character = lead & 0xff >> (lead >= 0xe0 ? lead >= 0xf0 ? 5 : 4 : 3);
-		int columns = 1; /* most characters have one */
+		uint32_t character;
+		const size_t n = read_plain(text, &character);
+		const int columns = n > 1 ? wcwidth((wchar_t)character) : 1;
 
-		if (lead >= 0x80) {
-			while (text < end && (*text & 0xc0) == 0x80)
-				character = character << 6 | (*text++ & 0x3f);
-			columns = wcwidth(character);
-		}
-		width += columns < 0 ? 1 : (size_t)columns;
+		width += columns < 0 ? 1 : (size_t)columns; /* most characters have one */
+		text += n ? n : 1;
 	}
 	return width;
 }
