@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/region/bounds.h"
 #include "client/region/cell.h"
 #include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "common/array.h"
+#include "common/bounds.h"
 #include "common/clock.h"
 #include "common/macro.h"
 

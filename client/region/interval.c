@@ -6,11 +6,11 @@
 #include <time.h>
 
 #include "client/region/activity.h"
-#include "client/region/bounds.h"
 #include "client/region/post.h"
 #include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "client/region/sums.h"
+#include "common/bounds.h"
 #include "common/clock.h"
 #include "common/macro.h"
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "client/region/bounds.h"
 #include "client/region/relaxed.h"
 #include "client/region/state.h"
+#include "common/bounds.h"
 
 /* When a reading was taken: the middle of its sweeps. */
 static uint64_t middle_ns(const struct readout *readout)

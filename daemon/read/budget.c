@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/bounds.h"
+
 static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
 
 enum {
@@ -29,16 +31,6 @@ void budget_done(struct budget *budget)
 {
 	free(budget->accounts);
 	*budget = (struct budget){};
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* --- accounts that asked within the last second --- */
@@ -88,7 +80,7 @@ void budget_move(struct budget *budget, unsigned from, unsigned to)
 {
 	struct budget_account *account = &budget->accounts[to];
 
-	account->swept_ns = later(account->swept_ns, budget->accounts[from].swept_ns);
+	account->swept_ns = most_of(account->swept_ns, budget->accounts[from].swept_ns);
 }
 
 /* --- earning --- */
@@ -202,7 +194,7 @@ static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_
 	uint64_t total_ns = earning_ns(budget, budget->total_ns, least_total_ns(account), 100);
 	uint64_t own_ns = earning_ns(budget, account->credit_ns, 0, share_parts(budget));
 
-	return sooner(plenty_wait_ns(budget), later(total_ns, own_ns));
+	return least_of(plenty_wait_ns(budget), most_of(total_ns, own_ns));
 }
 
 static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64_t now_ns)
@@ -233,16 +225,16 @@ uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
 	const struct budget_rules *rules = &budget->rules;
 	uint64_t wait_ns = budget_ask_within_intervals(budget, index, now_ns);
 
-	wait_ns =
-		later(wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
-	return later(wait_ns,
+	wait_ns = most_of(
+		wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
+	return most_of(wait_ns,
 		interval_wait_ns(account->swept_ns, rules->min_interval_per_user_ms, now_ns));
 }
 
 uint64_t budget_ask_own(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	note_asking(budget, index, now_ns);
-	return sooner(plenty_wait_ns(budget),
+	return least_of(plenty_wait_ns(budget),
 		earning_ns(budget, budget->accounts[index].credit_ns, -1, share_parts(budget)));
 }
 
@@ -254,7 +246,7 @@ uint64_t budget_ask_for_some(struct budget *budget, unsigned index, uint64_t now
 
 	if (!credit_ns || budget->n_active > 1)
 		return wait_ns;
-	return later(wait_ns, credit_ns + earning_ns(budget, 0, more_ns, 100));
+	return most_of(wait_ns, credit_ns + earning_ns(budget, 0, more_ns, 100));
 }
 
 bool budget_may_join(struct budget *budget, unsigned index, uint64_t now_ns)
@@ -311,7 +303,7 @@ void budget_charge_unasked(struct budget *budget, unsigned index, uint64_t cost_
 	uint64_t paid_ns = 0;
 
 	if (budget->total_ns > 0)
-		paid_ns = sooner(cost_ns, (uint64_t)budget->total_ns);
+		paid_ns = least_of(cost_ns, (uint64_t)budget->total_ns);
 	account->counts |= paid_ns < cost_ns;
 	budget->total_ns -= (int64_t)paid_ns;
 	charge_account(account, cost_ns);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The larger and the smaller one of two numbers; of two times, the later and the earlier one. */
 #pragma once
 
 #include <stdint.h>
