@@ -5,7 +5,8 @@
 # change rarely breaks, and what takes long. tests/dev/suites.py runs the suites.
 
 TESTS_GATE=(
-	build unit platforms system policy continuity ranks traffic docs pcp-agent jobs-alone fuzz-replay abi man format units
+	build unit platforms system policy continuity ranks traffic docs pcp-agent jobs-alone hostile-facts fuzz-replay abi man
+	format units
 )
 TESTS_REST=(
 	validate papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers guest

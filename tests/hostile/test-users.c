@@ -9,8 +9,9 @@
 
 enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, PLACES = 1024 };
 
-/* The daemon keeps doorbells and wake-ups of a limited number of users that may come back. */
-enum { KEPT_DESCRIPTORS = 64 * 3 };
+/* The daemon has doorbells and wake-ups of each id, and keeps those of a limited number of users
+ * that may come back. */
+enum { USER_DESCRIPTORS = 3, KEPT_DESCRIPTORS = 64 * USER_DESCRIPTORS };
 
 /* The daemon sees the effective id of a client. */
 static void become_next(void)
@@ -52,6 +53,7 @@ CASE("taking all places with subordinate ids")
 		.n_processes = 1,
 		.begins_as_root = true,
 		.memfds = PLACES,
+		.descriptors = ACCOUNT_DESCRIPTORS + SUBORDINATES * USER_DESCRIPTORS,
 		.kept = KEPT_DESCRIPTORS,
 	});
 }

@@ -130,8 +130,8 @@ static _Noreturn int wait_without_threads(void *argument)
 /*
  * The kernel keeps the waiters at shared futexes of all programs in 256 lists for each CPU, by a
  * hash of file and place (kernel/futex/core.c). Where a victim's futex is in the list of these
- * waiters, each wake-up of it takes 100 to 160 ms: 9 of 4000 files were (Linux 6.18, 2 CPUs). Two
- * users have files of their own.
+ * waiters, each wake-up of it takes 100 to 160 ms: 9 of 4000 files were (Linux 6.18, 2 CPUs).
+ * Each user has a file of its own.
  */
 CASE("1.5 million waiters without threads, for which they ring")
 {
@@ -142,7 +142,7 @@ CASE("1.5 million waiters without threads, for which they ring")
 		.deeds = ROUND_WAITERS,
 		.busy_percent = 5,
 		.kept = USERS_DESCRIPTORS,
-		.second_victim = true,
+		.other_victims = true,
 	};
 
 	if (!uring_can_wait())

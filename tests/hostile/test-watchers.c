@@ -160,9 +160,6 @@ enum {
 	LIGHT = 200
 };
 
-/* Descriptors of one account beside its connections: uncored-security(7) has the bound. */
-enum { BESIDE_CONNECTIONS = 256 };
-
 static void make_epolls(int epolls[HEAVY_EPOLLS])
 {
 	for (unsigned e = 0; e < HEAVY_EPOLLS; e++)
@@ -250,7 +247,6 @@ CASE("clients that are welcomed and leave behind others whose close takes long")
 		.body = leave_behind_a_busy_closer,
 		.n_processes = 1,
 		.deeds = HEAVY + LATER,
-		.descriptors = CONNECTIONS_MAX + BESIDE_CONNECTIONS,
 		.seconds = 2,
 	});
 }

@@ -2,6 +2,7 @@
 /* An ordinary client that measures its calls to the library, in a process of its own. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct victim_figures {
@@ -19,12 +20,21 @@ struct victim {
 
 void victim_start(struct victim *victim, unsigned uid);
 
-/* Measures some hundred connections and twice as many reads, and more for @seconds at least. Calls
- * @meanwhile now and then. */
-void victim_measure(
-	struct victim *victim, unsigned seconds, void (*meanwhile)(void *argument), void *argument);
+/* How long to measure: so many seconds, and so many opens and twice as many reads. */
+struct victim_order {
+	unsigned n_opens, seconds;
+	/* No time decides: calls have minutes, and all of them are made. */
+	bool facts;
+};
 
-/* A tenth of that, without figures, so that the first of a measurement are like the others. */
-void victim_warm(struct victim *victim);
+typedef void victim_meanwhile(void *argument);
+
+/* Calls @meanwhile now and then, and, for facts, while each of the victim's connections is open. */
+void victim_measure(struct victim *victim, const struct victim_order *order,
+	victim_meanwhile *meanwhile, void *argument);
+
+/* uncore_open(), which for facts has minutes. */
+struct uncore;
+int victim_open(bool facts, struct uncore **ret);
 
 void victim_stop(struct victim *victim);
