@@ -31,10 +31,12 @@ void state_print(const struct json_value *info, const char *socket_path, bool ve
 void summary_print(const struct json_value *info, const char *socket_path);
 
 /* Prints the NUMA nodes of sockets that have several, and what their channels have counted. */
-void nodes_print(const char *socket_path);
+struct reader;
+void nodes_print(const struct reader *reader);
 
 /* A line for each counter box that stands at 0 while its sisters count: standing.h. */
-void standing_print(const char *socket_path);
+struct uncore;
+void standing_print(const struct uncore *handle);
 
 /* Prints how this machine computes @metric, from the daemon's state @info. False: it has no such
  * metric. */

@@ -65,20 +65,18 @@ static void print_node(const struct reader *reader, const struct readout *found,
 	output_labelled(number ? "" : "NUMA nodes", line);
 }
 
-void nodes_print(const char *socket_path)
+void nodes_print(const struct reader *reader)
 {
 	static const struct reader_wish wish = {
 		.use = READER_GAUGE, .channels = true, .patience_ns = 1000000000
 	};
 	_cleanup_(parts_done) struct parts parts = { .part = NULL };
 	_cleanup_(readout_done) struct readout found = {};
-	_cleanup_(reader_close) struct reader reader = { .socket_path = socket_path };
 
-	if (reader_open(&reader, READER_CONNECT_NS) < 0 ||
-		parts_of_nodes(reader.handle, socket_path, &parts) < 0 || !are_several(&parts))
+	if (parts_of_nodes(reader->handle, reader->socket_path, &parts) < 0 || !are_several(&parts))
 		return;
-	if (reader_read(&reader, &wish, &found) < 0)
+	if (reader_read(reader, &wish, &found) < 0)
 		readout_done(&found);
 	for (uint32_t i = 0; i < parts.n; i++)
-		print_node(&reader, &found, &parts, i);
+		print_node(reader, &found, &parts, i);
 }

@@ -67,20 +67,19 @@ static void print_empty(const struct standing all[], int n, int first)
 		if (all[i].kind == STANDING_EMPTY && all[i].socket == all[first].socket &&
 			!is_told(all, i))
 			text_append(line, sizeof line, " %s", all[i].name);
-	text_append(line, sizeof line, " have counted nothing: no memory is fitted there");
+	text_append(line, sizeof line,
+		" have counted nothing since uncored began: if no memory is fitted there, that is "
+		"right");
 	output_labelled("boxes", line);
 }
 
-void standing_print(const char *socket_path)
+void standing_print(const struct uncore *handle)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	_cleanup_free_ struct uncore_channel_value *values = NULL;
 	_cleanup_free_ struct standing *all = NULL;
-	struct uncore *handle;
 	int n = 0;
 
-	if (uncore_open(socket_path, &handle) < 0)
-		return;
 	uncore_describe(handle, &machine);
 	values = calloc(machine.n_channels + 1U, sizeof *values);
 	if (values && read_all(handle, values) >= 0)
@@ -90,5 +89,4 @@ void standing_print(const char *socket_path)
 			print_empty(all, n, i);
 		else if (!is_told(all, i))
 			print_alarm(handle, &all[i]);
-	uncore_close(handle);
 }

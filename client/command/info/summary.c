@@ -6,6 +6,7 @@
 
 #include "client/command/frame/output.h"
 #include "client/command/frame/validated.h"
+#include "client/reader/reader.h"
 #include "client/report/format.h"
 #include "common/macro.h"
 #include "common/text.h"
@@ -84,6 +85,16 @@ static void print_checked(const struct json_value *info)
 	output_labelled("validated", text);
 }
 
+static void print_channels(const char *socket_path)
+{
+	_cleanup_(reader_close) struct reader reader = { .socket_path = socket_path };
+
+	if (reader_open(&reader, READER_CONNECT_NS) < 0)
+		return;
+	nodes_print(&reader);
+	standing_print(reader.handle);
+}
+
 void summary_print(const struct json_value *info, const char *socket_path)
 {
 	const struct json_value *warnings = json_list(info, "warnings");
@@ -91,8 +102,7 @@ void summary_print(const struct json_value *info, const char *socket_path)
 
 	printf("\n");
 	print_metrics(info);
-	nodes_print(socket_path);
-	standing_print(socket_path);
+	print_channels(socket_path);
 	print_checked(info);
 	output_labelled("may read", json_text(json_member(info, "policy"), "words", "?"));
 	JSON_EACH (warnings, warning) {
