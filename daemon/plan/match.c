@@ -281,12 +281,13 @@ static int match_glob(
 	const struct pmu *earlier = list->n ? list->matches[0].pmu : NULL;
 
 	for (unsigned i = 0; i < candidates->pmus->n; i++) {
-		const struct pmu *pmu = &candidates->pmus->pmus[i], *twin = find_twin(list, pmu);
-		const struct pmu *repeated = find_repeated(list, pmu, candidates->topology);
+		const struct pmu *pmu = &candidates->pmus->pmus[i], *twin, *repeated;
 		struct match *match;
 
 		if (!is_named(pmu, glob) || has_pmu(list, pmu))
 			continue;
+		twin = find_twin(list, pmu);
+		repeated = find_repeated(list, pmu, candidates->topology);
 		if (array_room(&list->matches, list->n, sizeof *list->matches) < 0)
 			return -ENOMEM;
 		match = &list->matches[list->n++];

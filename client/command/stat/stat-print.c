@@ -167,13 +167,10 @@ static void print_rows(const struct stat_run *run, const struct validated *valid
 		columns_print_parts(run);
 }
 
-static void print_figures(const struct stat_run *run)
+static void print_figures(const struct stat_run *run, const struct validated *validated)
 {
-	_cleanup_(validated_done) struct validated validated;
-	const bool is_known = validated_read(&validated, run->reader.machine.platform);
-
-	print_rows(run, &validated);
-	if (!is_known && !format_warning(run->reader.machine.platform))
+	print_rows(run, validated);
+	if (!validated->report && !format_warning(run->reader.machine.platform))
 		fputs(" share of the peak: -, since nobody has kept a report of `uncore validate` "
 		      "here\n",
 			run->out);
@@ -204,28 +201,30 @@ static void tell_standing(const struct stat_run *run, FILE *out, const char *bef
 	}
 }
 
-static void print_cut(const struct stat_run *run)
+static void print_cut(const struct stat_run *run, const struct validated *validated)
 {
-	_cleanup_(validated_done) struct validated validated;
 	struct stat_run cut = *run;
 
 	cut.total = run->cut;
-	validated_read(&validated, run->reader.machine.platform);
 	fprintf(run->out, "\n Run %" PRIu64 " was cut short by a signal, and is in no mean:\n",
 		run->number);
-	print_rows(&cut, &validated);
+	print_rows(&cut, validated);
 	print_wall(&cut);
 }
 
 static void print_table(const struct stat_run *run)
 {
+	_cleanup_(validated_done) struct validated validated = { .report = NULL };
+
+	if (run->reader.machine.platform)
+		validated_read(&validated, run->reader.machine.platform);
 	output_style(run->out, STYLE_HEADING);
 	print_heading(run);
 	output_style(run->out, STYLE_PLAIN);
 	if (run->total.runs)
-		print_figures(run);
+		print_figures(run, &validated);
 	if (run->cut.runs)
-		print_cut(run);
+		print_cut(run, &validated);
 	tell_standing(run, run->out, "");
 	if (run->options.until > 0)
 		until_tell(&run->until, run->out, " ");
