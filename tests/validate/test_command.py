@@ -90,7 +90,7 @@ def report():
     with machine.serving(Machine()) as served:
         done = validate(served=served)
     says(done, RIGHT, "SIMULATED: bytes that a model of caches counted", "Node 0, socket 0: 1 core,",
-         "Channels that answer: imc0 imc1 imc2 imc3.", "No bandwidth is known. A simulated machine has no time.", "RIGHT",
+         "Channels of dram.read, 4 with 0.250 each expected: imc0 0.2", "No bandwidth is known. A simulated machine has no time.", "RIGHT",
          "Nodes: 1 right.")
     for kernel in ("load", "update", "storent1", "fill", "store1", "copy"):
         tap.check(re.search(rf"^  {kernel} +1 ", done.stdout, re.M), f"{kernel} is not in: {done.stdout}")

@@ -10,9 +10,6 @@
 /* fill is judged if a counter of claimed lines shows nearly all that fill writes. */
 static const double CLAIMED = 0.9;
 
-/* A channel of a node has more than this share of what its busiest channel has. */
-static const double OWN_SHARE = 0.05;
-
 enum { NAMES_MAX = 200 };
 
 /* --- which kernels --- */
@@ -139,6 +136,8 @@ static void judge(struct judged_node *node)
 	for (unsigned i = 0; i < node->n_judged; i++)
 		kernels[i] = &node->measured[i];
 	evidence_views(&evidence, node->socket, &node->views);
+	for (unsigned i = 0; i < node->views.n; i++)
+		evidence_channels(&evidence, &node->views.view[i], &node->channels[i]);
 	verdict(&evidence);
 }
 
@@ -238,54 +237,17 @@ const char *judge_no_peak(const struct judged_node *node)
 		       : NULL;
 }
 
-/* --- which channels --- */
-
-static bool is_channel(const struct judged_node *node, uint32_t number)
-{
-	return probe_is_channel_of(&node->session->probe, number, node->views.view[0].series);
-}
-
-/* A channel of the node shows more bytes of the first kernel than these. */
-static double least_bytes(const struct judged_node *node)
-{
-	double most = 0;
-
-	for (uint32_t i = 0; i < node->session->probe.n_series; i++)
-		if (is_channel(node, i))
-			most = fmax(most, node->measured[0].bytes[i]);
-	return OWN_SHARE * most;
-}
-
-unsigned judge_channels(const struct judged_node *node, char ret_names[JUDGE_CHANNELS_BYTES])
-{
-	const struct probe *probe = &node->session->probe;
-	const double least = least_bytes(node);
-	unsigned n_others = 0;
-
-	*ret_names = '\0';
-	for (uint32_t i = 0; i < probe->n_series; i++) {
-		if (!is_channel(node, i))
-			continue;
-		if (node->measured[0].bytes[i] > least)
-			text_append(ret_names, JUDGE_CHANNELS_BYTES, "%s%s", *ret_names ? " " : "",
-				probe->series[i].name);
-		else
-			n_others++;
-	}
-	return n_others;
-}
+/* --- nodes of one package --- */
 
 static void judge_pair(struct judged_node *node, const struct judged_node *other)
 {
-	const double least = least_bytes(node), least_of_other = least_bytes(other);
-	const struct probe *probe = &node->session->probe;
+	const struct channels *own = &node->channels[0], *others = &other->channels[0];
 	char names[NAMES_MAX] = "";
 
-	for (uint32_t i = 0; i < probe->n_series; i++)
-		if (is_channel(node, i) && node->measured[0].bytes[i] > least &&
-			other->measured[0].bytes[i] > least_of_other)
+	for (unsigned i = 0; i < own->n; i++)
+		if (own->channel[i].is_active && others->channel[i].is_active)
 			text_append(names, sizeof names, "%s%s", *names ? ", " : "",
-				probe->series[i].name);
+				own->channel[i].name);
 	if (*names)
 		findings_add(&node->findings, OUTCOME_UNCLEAR,
 			"Boxes that show the traffic of this node and of node %u: %s. Nodes of a "

@@ -20,6 +20,7 @@ struct judged_node {
 	const struct place *neighbour; /* its memory was used from here; NULL: there is none */
 	struct measured remote;
 	struct tier_view views; /* what the metrics of the tier show; empty: not measured */
+	struct channels channels[TIER_METRICS_MAX]; /* and their channels */
 	struct findings findings;
 };
 
@@ -41,12 +42,6 @@ const char *judge_no_peak(const struct judged_node *node);
 /* Nodes of a package have memory controllers of their own: adds to the findings of @node if boxes
  * that show its traffic show that of one of the @n @others, too. */
 void judge_apart(struct judged_node *node, const struct judged_node others[], unsigned n);
-
-enum { JUDGE_CHANNELS_BYTES = 1024 };
-
-/* Names the channels that the node's traffic was on: under SNC and NPS not all of its socket's.
- * Others show a few lines of page tables. Returns how many others there are. */
-unsigned judge_channels(const struct judged_node *node, char ret_names[JUDGE_CHANNELS_BYTES]);
 
 /* The worst outcome of those nodes that could be measured; absent if none could. */
 enum outcome judge_outcome(const struct judged_node nodes[], unsigned n);

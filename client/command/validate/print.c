@@ -93,16 +93,23 @@ static void print_shown(FILE *out, const struct metric_view *view)
 		view->metric, fit->reads, fit->writes, fit->error);
 }
 
-static void print_channels(FILE *out, const struct judged_node *node)
+/* What each channel of a metric shows beside what each of those that there are should show. */
+static void print_channels(
+	FILE *out, const struct metric_view *view, const struct channels *channels)
 {
-	char names[JUDGE_CHANNELS_BYTES];
-	const unsigned n_silent = judge_channels(node, names);
+	char text[CHANNELS_MAX * 24];
 
-	if (*names)
-		fprintf(out,
-			n_silent ? "  Channels that answer: %s; %u do not.\n"
-				 : "  Channels that answer: %s.\n",
-			names, n_silent);
+	if (!channels->n_active)
+		return;
+	snprintf(text, sizeof text, "Channels of %s, %u with %.3f each expected:", view->metric,
+		channels->n_expected, 1.0 / channels->n_expected);
+	for (unsigned i = 0; i < channels->n; i++)
+		text_append(text, sizeof text, "%s %s %.3f", i ? "," : "",
+			channels->channel[i].name,
+			shape_share(view->wanted, &channels->channel[i].shown.fit));
+	text_append(text, sizeof text, ".");
+	fputs("  ", out);
+	text_fold(out, text, 2, 4);
 }
 
 static void print_remote(FILE *out, const struct judged_node *node)
@@ -173,9 +180,10 @@ void print_node(FILE *out, const struct judged_node *node)
 	if (node->n) {
 		print_table(out, node);
 		print_evasion(out, node);
-		for (unsigned i = 0; i < node->views.n; i++)
+		for (unsigned i = 0; i < node->views.n; i++) {
 			print_shown(out, &node->views.view[i]);
-		print_channels(out, node);
+			print_channels(out, &node->views.view[i], &node->channels[i]);
+		}
 		print_remote(out, node);
 		print_peak(out, node);
 	}

@@ -151,9 +151,13 @@ static void write_channels(struct jsonwriter *json, const struct judged_node *no
 
 static void write_own_channels(struct jsonwriter *json, const struct judged_node *node)
 {
-	char names[JUDGE_CHANNELS_BYTES];
+	const struct channels *channels = &node->channels[0];
+	char names[CHANNELS_MAX * 16] = "";
 
-	judge_channels(node, names);
+	for (unsigned i = 0; i < channels->n; i++)
+		if (channels->channel[i].is_active)
+			text_append(names, sizeof names, "%s%s", *names ? " " : "",
+				channels->channel[i].name);
 	jsonwriter_text(json, "own_channels", names);
 }
 

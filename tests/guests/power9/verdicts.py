@@ -51,16 +51,16 @@ def chips_exchanged():
     return changed(lambda wire: [dataclasses.replace(wire, memory=1 - wire.memory)])
 
 
-# What is planted, and words of the one sentence about it.
+# What is planted, and words of what is said about it.
 DEFECTS = {
     "swapped reads and writes": (swapped, ["Reads and writes are swapped"]),
     "half of the bytes": (halved, ["a factor of 0.5."]),
     "a silent controller": (silent, [f"1 of {CHANNELS} channels count nothing", f"mba{SILENT}"]),
-    "the other chip's counters": (chips_exchanged, ["shows on another socket's counters: on socket 1"]),
+    "the other chip's counters": (chips_exchanged, ["shows on other counters", "of socket 1."]),
 }
 # With --all.
 LONG_DEFECTS = {
-    "metrics that both count the total": (both_together, ["Both metrics count reads and writes together"]),
+    "metrics that both count the total": (both_together, ["of the reads and "]),
     "twice the bytes": (doubled, ["a factor of 2."]),
 }
 
@@ -96,9 +96,10 @@ class Validate(Judged):
             status, (node,) = self.judge("--quick --node 0")
         finally:
             self.connect(simulation.right_wires())
-        self.assertEqual((status, node["outcome"], len(node["findings"])), (1, "defect", 1), node["findings"])
+        self.assertEqual((status, node["outcome"]), (1, "defect"), node["findings"])
+        self.assertLessEqual(len(node["findings"]), 2, "at most one of each metric")
         for word in words:
-            self.assertIn(word, node["findings"][0])
+            self.assertIn(word, " ".join(node["findings"]))
 
 
 class Whole(Judged):

@@ -2,103 +2,123 @@
 #include "client/command/validate/judge/verdict.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "client/command/validate/judge/channels.h"
 #include "common/text.h"
+
+enum { NAMES_BYTES = 200, SILENT_BYTES = 280, NAMED_MAX = 16 };
 
 /* How much prefetchers may add to the reads. */
 static const double OVERFETCH_MOST = 0.15;
 /* How much directories in memory, or the partly written lines of others, may add to the other
  * metric. */
 static const double BESIDE_MOST = 0.1;
+/* How near to a power of two a factor is one: a count is always worth a power of two bytes. */
+static const double NEAR_POWER = 0.04;
+/* Another socket is named only if it shows at least this share. */
+static const double MENTIONED = 0.05;
 
-/* --- beside other programs --- */
+/* --- names of channels --- */
 
-/* Is a right metric that is wrong by others' traffic as likely as a defect? */
-static bool may_be_right(const struct evidence *evidence, const struct metric_view *view)
+/* Writes "imc3, imc4" for the @wanted ones; returns how many there are. */
+static unsigned name_those(
+	const struct channels *channels, const bool wanted[CHANNELS_MAX], char ret[NAMES_BYTES])
 {
-	return evidence_may_be(
-		evidence, view, view->wanted != SHAPE_WRITES, view->wanted != SHAPE_READS);
+	unsigned n = 0;
+
+	*ret = '\0';
+	for (unsigned i = 0; i < channels->n; i++)
+		if (wanted[i] && n++ < NAMED_MAX)
+			text_append(ret, NAMES_BYTES, "%s%s", *ret ? ", " : "",
+				channels->channel[i].name);
+	if (n > NAMED_MAX)
+		text_append(ret, NAMES_BYTES, " and %u more", n - NAMED_MAX);
+	return n;
 }
 
-static bool is_right(const struct metric_view *view)
+static bool explain_uneven(
+	const struct evidence *evidence, const struct channels *channels, const char *metrics)
 {
-	return shape_is_right(&view->shown, view->wanted);
-}
+	bool wanted[CHANNELS_MAX];
+	char names[NAMES_BYTES];
 
-/* Says so of all metrics that are not right; false: others cannot explain one of them. */
-static bool explain_others(const struct evidence *evidence, const struct tier_view *views)
-{
-	char metrics[TIER_NAMES_BYTES] = "";
-
-	for (unsigned i = 0; i < views->n; i++) {
-		const struct metric_view *view = &views->view[i];
-
-		if (is_right(view))
-			continue;
-		if (!may_be_right(evidence, view))
-			return false;
-		text_append(metrics, sizeof metrics, "%s%s", *metrics ? " and " : "", view->metric);
-	}
-	findings_add(evidence->findings, OUTCOME_UNCLEAR,
-		"Too noisy to say: what %s shows is not right, but other programs move up to %.0f "
-		"%% as much as the kernels, and may move less or more beside them.",
-		metrics, 100 * evidence_others(evidence));
+	for (unsigned i = 0; i < channels->n; i++)
+		wanted[i] = channels->channel[i].is_uneven;
+	if (!name_those(channels, wanted, names))
+		return false;
+	findings_add(evidence->findings, OUTCOME_DEFECT,
+		"%s: not every channel shows the same. These differ: %s.", metrics, names);
 	return true;
 }
 
-/* --- one metric --- */
+/* --- a metric that shows what it should, but more or less of it --- */
 
 static bool is_whole(const struct shown *shown)
 {
 	return shape_is_near(shown->scale, 1, shown->tolerance);
 }
 
-/* What the scale may be: beside others it is not exact (evidence_may_be()). That they move more
- * beside a kernel is rare, so half of it is enough to name a cause. */
-static struct scales scales_of(const struct evidence *evidence, const struct metric_view *view)
+/* 0: beside others no factor is known well enough, or it is another one. */
+static double power_of_two(const struct metric_view *view)
 {
-	const double shown = view->shown.scale, slack = 1 + view->shown.tolerance;
-	const double most = fmax(view->with_others.reads, view->with_others.writes);
-	const double off = fmin(fabs(most - shown), shown / 2);
+	const double power = exp2(round(log2(view->shown.scale)));
 
-	if (!(evidence_others(evidence) > 0))
-		return (struct scales){ shown, shown, shown };
-	return (struct scales){ shown, (shown - off / 2) / slack, (shown + off) * slack };
+	return view->least == view->most && power != 1 &&
+			       fabs(view->shown.scale / power - 1) <= NEAR_POWER
+		       ? power
+		       : 0;
 }
 
-static void explain_scale(
-	const struct evidence *evidence, const struct metric_view *view, const char *metrics)
+/* Writes what the boxes that count nothing explain; "": nothing. */
+static void describe_silent(const struct channels *channels, char ret[SILENT_BYTES])
 {
-	const double scale = view->shown.scale;
-	const struct scales scales = scales_of(evidence, view);
-	struct channels channels;
+	bool wanted[CHANNELS_MAX];
+	char names[NAMES_BYTES];
 
-	channels_fit(evidence, view->series, &channels);
-	if (channels_explain(&channels, metrics, &scales))
+	*ret = '\0';
+	if (channels->n_expected == channels->n_active)
 		return;
-	if (scales.most > scales.least)
-		findings_add(evidence->findings, OUTCOME_DEFECT,
-			"%s: a factor of about %.2f to %.2f. Other programs move up to %.0f %% as "
-			"much as the kernels, so neither the number nor its cause is certain.",
-			metrics, scales.least, scales.most, 100 * evidence_others(evidence));
-	else
-		findings_add(evidence->findings, OUTCOME_FACTOR,
-			"%s: a factor of %.3f, which no known defect has. One count is worth %.3f "
-			"times the bytes that uncored takes it for.",
-			metrics, scale, 1 / scale);
+	for (unsigned i = 0; i < channels->n; i++)
+		wanted[i] = !channels->channel[i].is_active;
+	name_those(channels, wanted, names);
+	text_append(ret, SILENT_BYTES,
+		"%u of %u channels count nothing. Boxes that count nothing: %s.",
+		channels->n_expected - channels->n_active, channels->n_expected, names);
 }
 
-/* Does the metric show all that it should, and also a little of the other direction? */
-static bool is_right_with_some(const struct metric_view *view)
+static void explain_scale(const struct evidence *evidence, const struct metric_view *view,
+	const struct channels *channels)
 {
-	const struct fit *fit = &view->shown.fit;
-	bool wants_reads = view->wanted == SHAPE_READS;
-	double all = wants_reads ? fit->reads : fit->writes;
-	double rest = wants_reads ? fit->writes : fit->reads;
+	const double power = power_of_two(view);
+	char silent[SILENT_BYTES], factor[32];
 
-	return view->wanted != SHAPE_BOTH && shape_is_near(all, 1, view->shown.tolerance) &&
-	       rest > 0 && rest <= BESIDE_MOST;
+	describe_silent(channels, silent);
+	snprintf(factor, sizeof factor, view->least < view->most ? "%.2f to %.2f" : "%.3f",
+		view->least, view->most);
+	if (power != 0)
+		findings_add(evidence->findings, OUTCOME_FACTOR,
+			"%s: a factor of %g. One count is worth %g times the bytes that uncored "
+			"takes it for%s%s",
+			view->metric, power, 1 / power, *silent ? ", or " : ".", silent);
+	else if (*silent)
+		findings_add(evidence->findings, OUTCOME_DEFECT, "%s: %s", view->metric, silent);
+	else
+		findings_add(evidence->findings, OUTCOME_DEFECT,
+			"%s: a factor of %s, the same on each channel.", view->metric, factor);
+}
+
+/* --- one metric --- */
+
+static bool is_right(const struct metric_view *view)
+{
+	return shape_is_right(&view->shown, view->wanted);
+}
+
+static bool may_be_right(const struct evidence *evidence, const struct metric_view *view)
+{
+	return evidence_may_be(
+		evidence, view, view->wanted != SHAPE_WRITES, view->wanted != SHAPE_READS);
 }
 
 /* Can others make this mixture of a pure shape? They may be noticed beside some of the kernels
@@ -108,158 +128,198 @@ static bool is_of_others(const struct evidence *evidence, const struct metric_vi
 	const double others = evidence_others(evidence), far = 2 * others + view->shown.tolerance;
 	const double reads = fabs(view->shown.fit.reads), writes = fabs(view->shown.fit.writes);
 
-	return others > 0 && (fmin(reads, writes) <= far || fabs(reads - writes) <= far);
+	return others > 0 && view->shown.shape == SHAPE_MIXED &&
+	       (fmin(reads, writes) <= far || fabs(reads - writes) <= far);
 }
 
-static void explain_mixed(const struct evidence *evidence, const struct metric_view *view)
+/* Does it show all that it should, and a little more? */
+static bool is_excess(const struct metric_view *view)
 {
-	double reads = shape_rounded(view->shown.fit.reads);
-	double writes = shape_rounded(view->shown.fit.writes);
-	struct channels channels;
-
-	channels_fit(evidence, view->series, &channels);
-	if (channels_differ(&channels, view->metric, view->wanted))
-		return;
-	if (is_of_others(evidence, view))
-		findings_add(evidence->findings, OUTCOME_UNCLEAR,
-			"Too noisy to say: %s shows %.2f of the reads and %.2f of the writes, and "
-			"other programs move up to %.0f %% as much as the kernels.",
-			view->metric, reads, writes, 100 * evidence_others(evidence));
-	else if (is_right_with_some(view))
-		findings_add(evidence->findings, OUTCOME_UNCLEAR,
-			"%s shows %.2f of the reads and %.2f of the writes: directories in memory "
-			"may add as much.",
-			view->metric, reads, writes);
-	else
-		findings_add(evidence->findings, OUTCOME_DEFECT,
-			"%s shows %.2f of the reads and %.2f of the writes, which no known defect "
-			"does.",
-			view->metric, reads, writes);
-}
-
-static void explain_metric(const struct evidence *evidence, const struct metric_view *view)
-{
+	const bool wants_reads = view->wanted == SHAPE_READS;
 	const struct shown *shown = &view->shown;
+	const double all = wants_reads ? shown->fit.reads : shown->fit.writes;
+	const double rest = wants_reads ? shown->fit.writes : shown->fit.reads;
 
-	if (is_right(view) || may_be_right(evidence, view))
-		return;
-	if (shown->shape == SHAPE_MIXED)
-		explain_mixed(evidence, view);
-	else if (shown->shape != view->wanted)
-		findings_add(evidence->findings, OUTCOME_DEFECT, "%s shows %s in place of %s.",
-			view->metric, shape_words(shown->shape), shape_words(view->wanted));
-	if (shown->shape != SHAPE_MIXED && shown->shape != SHAPE_NOTHING && !is_whole(shown))
-		explain_scale(evidence, view, view->metric);
+	if (wants_reads && shown->shape == SHAPE_READS)
+		return all > 1 && all <= 1 + OVERFETCH_MOST;
+	return view->wanted != SHAPE_BOTH && shown->shape == SHAPE_MIXED &&
+	       shape_is_near(all, 1, shown->tolerance) && rest > 0 && rest <= BESIDE_MOST;
 }
 
-/* --- both metrics --- */
-
-/* Near each other, and both right or both wrong. */
-static bool have_same_scale(const struct shown *read, const struct shown *write)
+static void explain_numbers(const struct evidence *evidence, const struct metric_view *view,
+	enum outcome outcome, const char *why)
 {
-	return shape_is_near(read->scale / write->scale, 1, read->tolerance + write->tolerance) &&
-	       is_whole(read) == is_whole(write);
+	findings_add(evidence->findings, outcome,
+		"%s shows %.2f of the reads and %.2f of the writes.%s", view->metric,
+		shape_rounded(view->shown.fit.reads), shape_rounded(view->shown.fit.writes), why);
 }
 
-/* Explains defects that both metrics share. */
-static bool explain_both(const struct evidence *evidence, const struct tier_view *views)
+/* Is a right metric as likely as a defect? */
+static bool explain_doubt(const struct evidence *evidence, const struct metric_view *view)
 {
-	static const struct {
-		enum shape read, write;
-		const char *sentence; /* NULL: no defect but the scale */
-	} patterns[] = {
-		{ SHAPE_WRITES, SHAPE_READS, "Reads and writes are swapped." },
-		{ SHAPE_BOTH, SHAPE_BOTH, "Both metrics count reads and writes together." },
-		{ SHAPE_READS, SHAPE_WRITES, NULL },
-	};
-	const struct shown *read = &views->view[0].shown, *write = &views->view[1].shown;
-	char metrics[TIER_NAMES_BYTES];
-
-	if (!have_same_scale(read, write))
+	if (is_excess(view))
+		explain_numbers(evidence, view, OUTCOME_UNCLEAR,
+			" Prefetchers may fetch lines that nobody uses, and directories in memory "
+			"add writes to reads.");
+	else if (may_be_right(evidence, view) || is_of_others(evidence, view))
+		explain_numbers(evidence, view, OUTCOME_UNCLEAR,
+			" Too noisy to say: other programs may move less or more beside the "
+			"kernels.");
+	else
 		return false;
-	tier_names(&evidence->tier, metrics);
-	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
-		if (read->shape != patterns[i].read || write->shape != patterns[i].write)
-			continue;
-		if (patterns[i].sentence)
-			findings_add(
-				evidence->findings, OUTCOME_DEFECT, "%s", patterns[i].sentence);
-		if (!is_whole(read))
-			explain_scale(evidence, &views->view[0], metrics);
-		return true;
-	}
-	return false;
-}
-
-/* Somewhat too many reads, evenly over all channels, while the writes are right. */
-static bool is_overfetch(const struct evidence *evidence, const struct tier_view *views)
-{
-	const struct metric_view *read = &views->view[0], *write = &views->view[1];
-	double extra = read->shown.scale - 1;
-	struct findings none = { 0 };
-	struct channels channels;
-
-	if (!shape_is_right(&write->shown, SHAPE_WRITES) || read->shown.shape != SHAPE_READS ||
-		is_whole(&read->shown) || extra < 0 || extra > OVERFETCH_MOST)
-		return false;
-	channels_fit(evidence, read->series, &channels);
-	channels.findings = &none;
-	if (channels_are_uneven(&channels, read->metric, read->shown.scale))
-		return false;
-	findings_add(evidence->findings, OUTCOME_UNCLEAR,
-		"%s shows %.0f %% more reads than the kernels need, and the writes are right: "
-		"prefetchers may fetch lines that nobody uses. Switch them off to know.",
-		read->metric, 100 * extra);
 	return true;
 }
 
-static bool are_right(const struct tier_view *views)
+/* --- all metrics --- */
+
+static bool are_swapped(const struct tier_view *views)
 {
-	for (unsigned i = 0; i < views->n; i++)
-		if (!is_right(&views->view[i]))
-			return false;
-	return true;
+	return views->n == 2 && views->view[0].shown.shape == SHAPE_WRITES &&
+	       views->view[1].shown.shape == SHAPE_READS;
 }
 
 void causes_explain(const struct evidence *evidence, const struct tier_view *views)
 {
-	if (are_right(views) || explain_others(evidence, views))
-		return;
-	if (views->n == 2 && (is_overfetch(evidence, views) || explain_both(evidence, views)))
-		return;
-	for (unsigned i = 0; i < views->n; i++)
-		explain_metric(evidence, &views->view[i]);
+	const bool is_swapped = are_swapped(views);
+
+	if (is_swapped)
+		findings_add(evidence->findings, OUTCOME_DEFECT, "Reads and writes are swapped.");
+	for (unsigned i = 0; i < views->n; i++) {
+		const struct metric_view *view = &views->view[i];
+		struct channels channels;
+
+		evidence_channels(evidence, view, &channels);
+		if (is_right(view) ||
+			(!may_be_right(evidence, view) &&
+				explain_uneven(evidence, &channels, view->metric)) ||
+			explain_doubt(evidence, view))
+			continue;
+		if (view->shown.shape != view->wanted && !is_swapped)
+			explain_numbers(evidence, view, OUTCOME_DEFECT, "");
+		else if (!is_whole(&view->shown))
+			explain_scale(evidence, view, &channels);
+	}
 }
 
 /* --- where the sums are right --- */
 
-static void check_channels(const struct evidence *evidence, const struct metric_view *view)
+/* Two channels of a memory controller differ by some lines of millions. */
+static bool show_the_same(const struct evidence *evidence, uint32_t one, uint32_t other)
 {
-	struct channels channels;
-
-	channels_fit(evidence, view->series, &channels);
-	if (channels_are_one(&channels, evidence, view->metric) ||
-		channels_differ(&channels, view->metric, view->wanted) ||
-		channels_are_uneven(&channels, view->metric, view->shown.scale))
-		return;
-	/* With this many channels, one of them moves the sum by less than the tolerance. */
-	if (channels.n_active * view->shown.tolerance >= 1)
-		channels_remark_on_silent(&channels, view->metric);
+	for (unsigned k = 0; k < evidence->n_kernels; k++)
+		if (evidence->kernels[k]->bytes[one] != evidence->kernels[k]->bytes[other])
+			return false;
+	return true;
 }
 
-static void check_boxes(const struct evidence *evidence, const struct tier_view *views)
+static void find_twins(
+	const struct evidence *evidence, const struct channels *channels, const char *metric)
 {
-	struct channels reads, writes;
+	bool wanted[CHANNELS_MAX] = { false };
+	char names[NAMES_BYTES];
 
-	channels_fit(evidence, views->view[0].series, &reads);
-	channels_fit(evidence, views->view[1].series, &writes);
-	channels_are_apart(&reads, &writes);
+	for (unsigned i = 0; evidence->is_exact && i < channels->n; i++)
+		for (unsigned k = 0; k < channels->n; k++)
+			wanted[i] |= i != k && channels->channel[i].is_active &&
+				     show_the_same(evidence, channels->channel[i].series,
+					     channels->channel[k].series);
+	if (name_those(channels, wanted, names))
+		findings_add(evidence->findings, OUTCOME_DEFECT,
+			"%s: boxes that show the same to the byte are one channel: %s.", metric,
+			names);
+}
+
+static bool counts(const struct channels *channels, const char *name)
+{
+	for (unsigned i = 0; i < channels->n; i++)
+		if (strcmp(channels->channel[i].name, name) == 0)
+			return channels->channel[i].is_active;
+	return true; /* another name says nothing */
+}
+
+/* The boxes that count for one metric of a tier and not for the other one. */
+static void find_lonely(const struct evidence *evidence, const struct channels *channels,
+	const struct channels *others, const char *metric)
+{
+	bool wanted[CHANNELS_MAX];
+	char names[NAMES_BYTES];
+
+	for (unsigned i = 0; i < channels->n; i++)
+		wanted[i] = channels->channel[i].is_active &&
+			    !counts(others, channels->channel[i].name);
+	if (name_those(channels, wanted, names))
+		findings_add(evidence->findings, OUTCOME_DEFECT,
+			"Boxes that show something in %s alone: %s. Reads and writes are counted "
+			"at different memory controllers.",
+			metric, names);
 }
 
 void causes_check_channels(const struct evidence *evidence, const struct tier_view *views)
 {
-	if (views->n == 2)
-		check_boxes(evidence, views);
+	struct channels channels[TIER_METRICS_MAX];
+
+	for (unsigned i = 0; i < views->n; i++) {
+		evidence_channels(evidence, &views->view[i], &channels[i]);
+		explain_uneven(evidence, &channels[i], views->view[i].metric);
+		find_twins(evidence, &channels[i], views->view[i].metric);
+	}
+	for (unsigned i = 0; views->n == 2 && i < views->n; i++)
+		find_lonely(evidence, &channels[i], &channels[1 - i], views->view[i].metric);
+}
+
+/* --- traffic that does not show in the metrics where it should --- */
+
+/* Can it be that none of this is the node's? */
+static bool are_of_others(const struct evidence *evidence, const struct tier_view *views)
+{
 	for (unsigned i = 0; i < views->n; i++)
-		check_channels(evidence, &views->view[i]);
+		if (!evidence_may_be(evidence, &views->view[i], 0, 0))
+			return false;
+	return true;
+}
+
+/* The share that the metrics of @tier show on @socket; 0: too little to name it. */
+static double share_of(const struct evidence *evidence, const struct tier *tier, uint32_t socket)
+{
+	struct evidence other = *evidence;
+	struct tier_view views;
+
+	other.tier = *tier;
+	evidence_views(&other, socket, &views);
+	return views_are_empty(&views) || views_scale(&views) < MENTIONED ||
+			       are_of_others(&other, &views)
+		       ? 0
+		       : views_scale(&views);
+}
+
+/* HBM can be a cache of DRAM (KNL's cache mode, Xeon Max's). Then DRAM is rightly idle. */
+static double find_in(const struct evidence *evidence, const struct tier *tier, uint32_t socket)
+{
+	const double share = share_of(evidence, tier, socket);
+	const bool may_be_cache = socket == evidence->socket && !evidence->has_memory_nodes;
+	char names[TIER_NAMES_BYTES];
+
+	tier_names(tier, names);
+	if (share > 0)
+		findings_add(evidence->findings, may_be_cache ? OUTCOME_UNCLEAR : OUTCOME_DEFECT,
+			"The traffic of node %u shows on other counters: %.2f of it in %s of "
+			"socket %u.%s",
+			evidence->place->node, share, names, socket,
+			may_be_cache ? " That may be a cache of this memory: flat mode would tell."
+				     : "");
+	return share;
+}
+
+double causes_elsewhere(const struct evidence *evidence, bool entirely)
+{
+	const struct tier *tier;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < evidence->probe->reader.machine.n_sockets; i++)
+		if (i != evidence->socket)
+			sum += find_in(evidence, &evidence->tier, i);
+	for (size_t i = 0; entirely && (tier = tier_nth(i)); i++)
+		if (!tier_has(&evidence->tier, tier->metric[0].name))
+			sum += find_in(evidence, tier, evidence->socket);
+	return sum;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct shown evidence_show(const struct evidence *evidence, uint32_t series)
 {
@@ -24,20 +25,33 @@ double evidence_others(const struct evidence *evidence)
 	return most;
 }
 
+/* That others move more beside a kernel is rare, so half of it is enough. */
+static void find_scales(const struct evidence *evidence, struct metric_view *view)
+{
+	const double scale = view->shown.scale, slack = 1 + view->shown.tolerance;
+	const double all = fmax(view->with_others.reads, view->with_others.writes);
+	const double off = fmin(fabs(all - scale), scale / 2);
+	const bool is_exact = !(evidence_others(evidence) > 0);
+
+	view->least = is_exact ? scale : (scale - off / 2) / slack;
+	view->most = is_exact ? scale : (scale + off) * slack;
+}
+
 void evidence_views(const struct evidence *evidence, uint32_t socket, struct tier_view *ret)
 {
 	*ret = (struct tier_view){ .n = evidence->tier.n };
 	for (unsigned i = 0; i < ret->n; i++) {
 		const struct tier_metric *metric = &evidence->tier.metric[i];
-		uint32_t series = probe_find(evidence->probe, socket, metric->name);
+		struct metric_view *view = &ret->view[i];
 
-		ret->view[i] = (struct metric_view){ metric->name, metric->wanted, series,
-			evidence_show(evidence, series), { 0 } };
-		if (series != PROBE_NONE && evidence_others(evidence) > 0)
-			fit_series(evidence->kernels, evidence->n_kernels, series, true,
-				&ret->view[i].with_others);
-		else
-			ret->view[i].with_others = ret->view[i].shown.fit;
+		view->metric = metric->name;
+		view->wanted = metric->wanted;
+		view->series = probe_find(evidence->probe, socket, metric->name);
+		view->shown = evidence_show(evidence, view->series);
+		if (view->series != PROBE_NONE)
+			fit_series(evidence->kernels, evidence->n_kernels, view->series, true,
+				&view->with_others);
+		find_scales(evidence, view);
 	}
 }
 
@@ -72,6 +86,96 @@ double views_scale(const struct tier_view *views)
 	for (unsigned i = 0; i < views->n; i++)
 		scale = fmax(scale, views->view[i].shown.scale);
 	return scale;
+}
+
+/* --- channels --- */
+
+/* A channel below this share of the others counts nothing. */
+static const double SILENT = 0.05;
+/* Channels differ a little: the kernels' arrays begin and end somewhere. */
+static const double EVEN = 0.1;
+/* How near a number of channels must be to a whole number: as a share, and closer than that share
+ * among many channels. */
+static const double WHOLE = 0.02, WHOLE_OF_MANY = 0.3;
+
+/* The median scale of the channels that count. A doubled or a dead channel does not move it. */
+static double middle_scale(const struct channels *channels)
+{
+	double scales[CHANNELS_MAX], most = 0;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < channels->n; i++)
+		most = fmax(most, channels->channel[i].shown.scale);
+	for (unsigned i = 0; i < channels->n; i++)
+		if (channels->channel[i].shown.scale > SILENT * most)
+			scales[n++] = channels->channel[i].shown.scale;
+	qsort(scales, n, sizeof *scales, statistics_compare);
+	return n ? scales[(n - 1) / 2] : 0;
+}
+
+static unsigned count_of_shape(const struct channels *channels, enum shape shape)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < channels->n; i++)
+		n += channels->channel[i].is_active && channels->channel[i].shown.shape == shape;
+	return n;
+}
+
+static bool is_uneven(const struct shown *shown, double middle)
+{
+	return fabs(shown->scale / middle - 1) >
+	       EVEN + SHAPE_ERRORS * shown->fit.error / shown->scale;
+}
+
+/* Among channels that mostly show what is @wanted, those of another pure shape differ, too. */
+static void mark(struct channels *channels, enum shape wanted)
+{
+	const double middle = middle_scale(channels);
+	bool has_shape;
+
+	for (unsigned i = 0; i < channels->n; i++) {
+		struct channel *channel = &channels->channel[i];
+
+		channel->is_active = channel->shown.scale > SILENT * middle;
+		channels->n_active += channel->is_active;
+	}
+	has_shape = 2 * count_of_shape(channels, wanted) > channels->n_active;
+	for (unsigned i = 0; i < channels->n; i++) {
+		struct channel *channel = &channels->channel[i];
+		const enum shape shape = channel->shown.shape;
+
+		channel->is_uneven = channel->is_active && (is_uneven(&channel->shown, middle) ||
+								   (has_shape && shape != wanted &&
+									   shape != SHAPE_MIXED &&
+									   shape != SHAPE_NOTHING));
+	}
+}
+
+/* Beside others the scale is not known well enough to tell. */
+static unsigned count_expected(const struct channels *channels, const struct metric_view *view)
+{
+	const double n_active = channels->n_active, n = round(n_active / view->shown.scale);
+
+	return view->least == view->most && n > n_active && n <= channels->n &&
+			       fabs(n * view->shown.scale / n_active - 1) <=
+				       fmin(WHOLE, WHOLE_OF_MANY / n_active)
+		       ? (unsigned)n
+		       : channels->n_active;
+}
+
+void evidence_channels(
+	const struct evidence *evidence, const struct metric_view *view, struct channels *ret)
+{
+	const struct probe *probe = evidence->probe;
+
+	*ret = (struct channels){ .n = 0 };
+	for (uint32_t i = 0; view->series != PROBE_NONE && i < probe->n_series; i++)
+		if (probe_is_channel_of(probe, i, view->series) && ret->n < CHANNELS_MAX)
+			ret->channel[ret->n++] = (struct channel){ probe->series[i].name, i,
+				evidence_show(evidence, i), false, false };
+	mark(ret, view->wanted);
+	ret->n_expected = count_expected(ret, view);
 }
 
 /* --- findings --- */

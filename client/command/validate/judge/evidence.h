@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a verdict rests on: what kernels of known traffic moved on one node, and what the counters
- * showed. And what it says of them, in sentences. */
+ * showed, as a whole and on each channel. And what it says of them, in sentences. */
 #pragma once
 
 #include "client/command/validate/measure/shape.h"
@@ -65,6 +65,11 @@ struct evidence {
  */
 double evidence_others(const struct evidence *evidence);
 
+/* What @series shows; PROBE_NONE shows nothing. */
+struct shown evidence_show(const struct evidence *evidence, uint32_t series);
+
+/* --- metrics --- */
+
 /* What one metric of the tier shows on one socket. */
 struct metric_view {
 	const char *metric;
@@ -72,6 +77,7 @@ struct metric_view {
 	uint32_t series;
 	struct shown shown;
 	struct fit with_others; /* if others moved nothing beside the kernels */
+	double least, most;     /* what the scale may be: beside others it is not exact */
 };
 
 /* All metrics of the tier. */
@@ -79,9 +85,6 @@ struct tier_view {
 	unsigned n;
 	struct metric_view view[TIER_METRICS_MAX];
 };
-
-/* What @series shows; PROBE_NONE shows nothing. */
-struct shown evidence_show(const struct evidence *evidence, uint32_t series);
 
 void evidence_views(const struct evidence *evidence, uint32_t socket, struct tier_view *ret);
 
@@ -100,3 +103,27 @@ bool views_are_empty(const struct tier_view *views);
 
 /* The largest scale that any of the metrics shows. */
 double views_scale(const struct tier_view *views);
+
+/* --- channels: a socket's lines are interleaved, so each shows as much as the next one --- */
+
+enum { CHANNELS_MAX = 64 };
+
+struct channel {
+	const char *name;
+	uint32_t series;
+	struct shown shown;
+	bool is_active; /* it counts: page tables and the like reach a few lines of each */
+	bool is_uneven; /* it counts more or less than the others, or something else */
+};
+
+/* The boxes that uncored reads for a metric. */
+struct channels {
+	unsigned n, n_active;
+	/* The channels that the traffic is on: those that count, or more if boxes that count
+	 * nothing explain what the metric lacks. */
+	unsigned n_expected;
+	struct channel channel[CHANNELS_MAX];
+};
+
+void evidence_channels(
+	const struct evidence *evidence, const struct metric_view *view, struct channels *ret);

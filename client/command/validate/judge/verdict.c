@@ -11,8 +11,6 @@ static const double BACKGROUND_MOST = 0.3;
 /* If a while after a kernel others move this share less, or more, they come and go, or they are the
  * kernel's own counts. */
 static const double UNSTEADY = 0.5;
-/* Pauses are quiet below this share of what the kernels move. */
-static const double QUIET_MOST = 0.01;
 /* Without a remark, another counter may show this share, and a kernel may differ this much from the
  * fit. */
 static const double MENTIONED = 0.05;
@@ -21,10 +19,16 @@ static const double NT_READS_MOST = 0.25;
 
 /* --- is a verdict possible? --- */
 
-static bool is_absent(const struct evidence *evidence, const char *metric)
+static uint32_t series_of(const struct evidence *evidence, unsigned i)
+{
+	return probe_find(evidence->probe, evidence->socket, evidence->tier.metric[i].name);
+}
+
+static bool is_absent(const struct evidence *evidence, unsigned i)
 {
 	const struct probe *probe = evidence->probe;
-	uint32_t series = probe_find(probe, evidence->socket, metric);
+	const char *metric = evidence->tier.metric[i].name;
+	const uint32_t series = series_of(evidence, i);
 
 	if (series == PROBE_NONE)
 		findings_add(evidence->findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
@@ -32,92 +36,41 @@ static bool is_absent(const struct evidence *evidence, const char *metric)
 	else if (probe->series[series].quality & UNCORE_ABSENT)
 		findings_add(evidence->findings, OUTCOME_ABSENT, "%s is absent: %s", metric,
 			uncore_why(probe->reader.handle, probe->series[series].why));
-	else
-		return false;
-	return true;
+	return !probe_has(probe, series);
 }
 
-static uint32_t quality_of(const struct evidence *evidence, const char *metric)
+/* Does uncored itself flag the metric? Then it is clear why the numbers are not right. But the
+ * kernels move none of what machines of this kind never count, such as traffic of devices. */
+static bool is_flagged(const struct evidence *evidence, unsigned i)
 {
-	return evidence->probe->series[probe_find(evidence->probe, evidence->socket, metric)]
-		.quality;
-}
-
-static const char *never_contains(const struct evidence *evidence, const char *metric)
-{
-	for (unsigned i = 0; i < evidence->tier.n; i++)
-		if (strcmp(evidence->tier.metric[i].name, metric) == 0)
-			return evidence->never[i];
-	return NULL;
-}
-
-/* The kernels move none of what machines of this kind never count, such as traffic of devices. */
-static bool is_partial_by_design(
-	const struct evidence *evidence, const char *metric, uint32_t flags)
-{
-	const char *never = never_contains(evidence, metric);
-
-	if (flags != UNCORE_PARTIAL || !never)
-		return false;
-	findings_add(evidence->findings, OUTCOME_RIGHT,
-		"Remark: %s is partial on all machines of this kind: %s The verdict is on the "
-		"rest.",
-		metric, never);
-	return true;
-}
-
-/* Does uncored itself flag the metric? Then it is clear why the numbers are not right. */
-static bool is_flagged(const struct evidence *evidence, const char *metric)
-{
-	const uint32_t flags =
-		quality_of(evidence, metric) & (UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET);
+	const uint32_t flags = evidence->probe->series[series_of(evidence, i)].quality &
+			       (UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET);
+	const char *metric = evidence->tier.metric[i].name;
+	const bool is_by_design = flags == UNCORE_PARTIAL && evidence->never[i];
 	char words[128];
 
-	if (!flags || is_partial_by_design(evidence, metric, flags))
-		return false;
 	uncore_quality_words(flags, words, sizeof words);
-	findings_add(evidence->findings, OUTCOME_UNCLEAR,
-		"uncored itself calls %s %s: `uncore info` says why. No verdict rests on such "
-		"values.",
-		metric, words);
-	return true;
+	if (is_by_design)
+		findings_add(evidence->findings, OUTCOME_RIGHT,
+			"Remark: %s is partial on all machines of this kind: %s The verdict is on "
+			"the rest.",
+			metric, evidence->never[i]);
+	else if (flags)
+		findings_add(evidence->findings, OUTCOME_UNCLEAR,
+			"uncored itself calls %s %s: `uncore info` says why. No verdict rests on "
+			"such values.",
+			metric, words);
+	return flags && !is_by_design;
 }
 
-/* If events take turns at a counter, the values are less certain. */
-static bool is_estimated(const struct evidence *evidence, const char *metric)
-{
-	if (!(quality_of(evidence, metric) & UNCORE_ESTIMATED))
-		return false;
-	findings_add(evidence->findings, OUTCOME_UNCLEAR,
-		"%s is estimated: more events than counters take turns. A longer --time may help.",
-		metric);
-	return true;
-}
-
-typedef bool (*hindrance)(const struct evidence *evidence, const char *metric);
-
-static bool any_metric(const struct evidence *evidence, hindrance is_hindered)
+static bool any_metric(const struct evidence *evidence,
+	bool (*is_hindered)(const struct evidence *evidence, unsigned i))
 {
 	bool found = false;
 
 	for (unsigned i = 0; i < evidence->tier.n; i++)
-		found |= is_hindered(evidence, evidence->tier.metric[i].name);
+		found |= is_hindered(evidence, i);
 	return found;
-}
-
-/* Beside repetitions that scatter, quiet pauses between them speak against other programs. */
-static const char *cause_of_scatter(const struct measured *kernel)
-{
-	return fabs(kernel->background) > QUIET_MOST
-		       ? "Other programs use this memory."
-		       : "It is quiet between the repetitions, so counts may come late, or take "
-			 "turns unscaled.";
-}
-
-static double background_gb_per_s(const struct measured *kernel)
-{
-	return kernel->best_ns > 0 ? kernel->background * measured_total(kernel) / kernel->best_ns
-				   : 0;
 }
 
 static bool is_unsteady(const struct measured *kernel)
@@ -128,6 +81,7 @@ static bool is_unsteady(const struct measured *kernel)
 
 static bool is_noisy(const struct measured *kernel, struct findings *findings)
 {
+	static const char why[] = "Other programs use this memory, or counts come late.";
 	const char *name = kernel->kernel->name;
 
 	if (kernel->n < REPETITIONS_LEAST)
@@ -138,18 +92,12 @@ static bool is_noisy(const struct measured *kernel, struct findings *findings)
 		findings_add(findings, OUTCOME_UNCLEAR,
 			"Too noisy to say: after %u repetitions of %s the standard error is still "
 			"%.1f %%. %s",
-			kernel->n, name, 100 * kernel->error, cause_of_scatter(kernel));
-	else if (is_unsteady(kernel))
+			kernel->n, name, 100 * kernel->error, why);
+	else if (is_unsteady(kernel) || fabs(kernel->background) > BACKGROUND_MOST)
 		findings_add(findings, OUTCOME_UNCLEAR,
 			"Too noisy to say: between the repetitions the counters show %.0f %% as "
-			"much as %s moves, and a second later %.0f %%. Counts come late, or other "
-			"programs come and go.",
-			100 * kernel->background, name, 100 * kernel->at_rest);
-	else if (fabs(kernel->background) > BACKGROUND_MOST)
-		findings_add(findings, OUTCOME_UNCLEAR,
-			"Too noisy to say: between the repetitions the counters show %.0f %% as "
-			"much as %s moves, %.2f GB/s. Other programs use this memory.",
-			100 * kernel->background, name, background_gb_per_s(kernel));
+			"much as %s moves, and a second later %.0f %%. %s",
+			100 * kernel->background, name, 100 * kernel->at_rest, why);
 	else
 		return false;
 	return true;
@@ -247,34 +195,17 @@ static struct evidence without_claims(
 	return rest;
 }
 
-/* What @metric should show of the kernels. Metrics of other memory and of claimed lines should show
- * nothing. A second way to count a metric should show the same as the metric. */
-static enum shape expected_of(const struct evidence *evidence, const char *metric)
-{
-	static const char check[] = "check.";
-
-	if (strncmp(metric, check, sizeof check - 1) == 0)
-		metric += sizeof check - 1;
-	for (unsigned i = 0; i < evidence->tier.n; i++)
-		if (strcmp(metric, evidence->tier.metric[i].name) == 0)
-			return evidence->tier.metric[i].wanted;
-	return SHAPE_NOTHING;
-}
-
+/* Metrics of other memory and of claimed lines should show nothing of the kernels. */
 static void remark_on(const struct evidence *evidence, uint32_t series)
 {
-	const char *name = evidence->probe->series[series].name;
-	struct shown shown = evidence_show(evidence, series);
-	enum shape expected = expected_of(evidence, name);
+	const struct shown shown = evidence_show(evidence, series);
 
-	if (expected == SHAPE_NOTHING ? shown.shape == SHAPE_NOTHING || shown.scale <= MENTIONED
-				      : shape_is_right(&shown, expected))
-		return;
-	findings_add(evidence->findings, OUTCOME_RIGHT,
-		"Remark: %s shows %.2f of the reads and %.2f of the writes, though it should show "
-		"%s.",
-		name, shape_rounded(shown.fit.reads), shape_rounded(shown.fit.writes),
-		shape_words(expected));
+	if (shown.shape != SHAPE_NOTHING && shown.scale > MENTIONED)
+		findings_add(evidence->findings, OUTCOME_RIGHT,
+			"Remark: %s shows %.2f of the reads and %.2f of the writes, though it "
+			"should show nothing.",
+			evidence->probe->series[series].name, shape_rounded(shown.fit.reads),
+			shape_rounded(shown.fit.writes));
 }
 
 static void remark_on_others(const struct evidence *evidence)
@@ -328,19 +259,25 @@ static void judge(const struct evidence *evidence)
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	const struct evidence rest = without_claims(evidence, kernels);
 	struct tier_view here;
+	double elsewhere;
+	bool is_little;
 
 	remark_on_neighbours(evidence);
 	evidence_views(evidence, evidence->socket, &here);
 	if (is_too_little(evidence, &here))
 		return;
 	/* If most shows elsewhere, the little that shows here may come from others. */
-	if (views_are_empty(&here) ||
-		(views_scale(&here) < MENTIONED && elsewhere_is_most(evidence))) {
-		elsewhere_entirely(evidence);
+	is_little = views_scale(&here) < MENTIONED;
+	elsewhere = causes_elsewhere(evidence, is_little);
+	if (is_little && (elsewhere > 0 || views_are_empty(&here))) {
+		if (elsewhere == 0)
+			findings_add(evidence->findings, OUTCOME_DEFECT,
+				"Nothing is counted: no counter shows the traffic of node %u.",
+				evidence->place->node);
 		return;
 	}
 	/* What is missing here but shows elsewhere needs no other cause. */
-	if (!is_all_elsewhere(&here, elsewhere_on_sockets(evidence, false)))
+	if (!is_all_elsewhere(&here, elsewhere))
 		causes_explain(evidence, &here);
 	if (evidence->findings->outcome == OUTCOME_RIGHT)
 		causes_check_channels(evidence, &here);
@@ -359,10 +296,8 @@ void verdict(const struct evidence *evidence)
 
 	if (verdict_is_absent(evidence) || any_metric(evidence, is_flagged))
 		return;
-	if (are_noisy(evidence)) {
-		any_metric(evidence, is_estimated);
+	if (are_noisy(evidence))
 		return;
-	}
 	fitting.kernels = kernels;
 	fitting.n_kernels = leave_out_misfits(evidence, kernels);
 	/* If counters are not a sum of reads and writes, no cause is known. */

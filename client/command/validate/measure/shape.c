@@ -130,6 +130,13 @@ double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic)
 	return (reads ? traffic->read + traffic->allocated : 0) + (writes ? traffic->written : 0);
 }
 
+double shape_share(enum shape wanted, const struct fit *fit)
+{
+	return wanted == SHAPE_READS    ? fit->reads
+	       : wanted == SHAPE_WRITES ? fit->writes
+					: (fit->reads + fit->writes) / 2;
+}
+
 double shape_rounded(double share)
 {
 	return round(100 * share) / 100 + 0.0;

@@ -57,6 +57,9 @@ bool shape_is_right(const struct shown *shown, enum shape wanted);
 /* What a metric that shows @wanted should show of @traffic, in bytes, if nothing is evaded. */
 double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic);
 
+/* What it shows of what is @wanted. */
+double shape_share(enum shape wanted, const struct fit *fit);
+
 /* A share for two decimals, without a sign in front of zero. */
 double shape_rounded(double share);
 

@@ -130,22 +130,22 @@ SILENT_CHANNEL = Defect("a silent channel", lambda: without_box(SILENT),
                         (f"1 of {CHANNELS} channels count nothing", f"mc{SILENT}"))
 DEFECTS = [
     Defect("swapped reads and writes", swapped, ("Reads and writes are swapped",)),
-    Defect("metrics that both count the total", both_together, ("Both metrics count reads and writes together",),
+    Defect("metrics that both count the total", both_together, ("dram.read shows", "dram.write shows"),
            only_if_all=True),
     HALF,
     Defect("a factor of two", lambda: scaled(2, 1), ("a factor of 2",), only_if_all=True),
     Defect("a factor of 1/64", lambda: scaled(1, 64), ("a factor of 0.015625",), only_if_all=True),
     SILENT_CHANNEL,
-    Defect("a box counted twice", box_twice, ("boxes are counted twice",)),
+    Defect("a box counted twice", box_twice, ("not every channel shows the same",)),
 ]
 if spare_boxes():
-    DEFECTS.append(Defect("channels counted by two boxes each", spares_wired, ("boxes are counted twice",),
+    DEFECTS.append(Defect("channels counted by two boxes each", spares_wired, ("a factor of ",),
                           only_if_all=True))
 if machine().sockets > 1:
-    DEFECTS.append(Defect("another socket's counters", sockets_exchanged, ("another socket's counters",),
+    DEFECTS.append(Defect("another socket's counters", sockets_exchanged, ("shows on other counters", "of socket "),
                           is_of_place=True))
 if SECOND_OF_SOCKET:
-    DEFECTS.append(Defect("half of a socket", first_nodes_only, ("Half of the socket is not seen",),
+    DEFECTS.append(Defect("half of a socket", first_nodes_only, ("no counter shows the traffic of node",),
                           nodes=(SECOND_OF_SOCKET,), right_nodes=(0,), is_of_place=True))
     DEFECTS.append(Defect("two nodes on the boxes of one", on_boxes_of_first,
                           ("Boxes that show the traffic of this node and of node 0",), nodes=(SECOND_OF_SOCKET,),
@@ -155,7 +155,7 @@ if HBM:
                           nodes=(HBM,), right_nodes=(0,), is_of_place=True))
 DEFECTS.append(Defect(
     "a channel without a box", lambda: without_box(ABSENT),
-    (f"1 of {CHANNELS} channels", "count nothing" if spare_boxes() or SECOND_OF_SOCKET else "have no counter box"),
+    (f"1 of {CHANNELS} channels count nothing" if spare_boxes() or SECOND_OF_SOCKET else "a factor of 0.",),
     absent=(ABSENT,), only_if_all=True))
 
 
@@ -253,9 +253,11 @@ class Validate(Case):
                 if neighbour and outcome == "inconclusive":
                     self.assertIn("Too noisy to say", sentences[0])
                     continue
-                self.assertEqual((outcome, len(sentences)), (defect.outcome, 1) if words else ("right", 0))
-                for word in words:
-                    self.assertIn(word, sentences[0])
+                self.assertEqual(outcome, defect.outcome if words else "right")
+                # Of each metric of the memory at most one.
+                self.assertLessEqual(len(sentences), 2 if words else 0)
+                said = " ".join(sentences)
+                self.assertTrue(all(word in said for word in words) or (neighbour and "a factor of 0." in said))
 
     def load(self, absent):
         """The machine without these PMUs, unless it is there."""
