@@ -5,11 +5,11 @@
 # change rarely breaks, and what takes long. tests/dev/suites.py runs the suites.
 
 TESTS_GATE=(
-	build unit platforms system policy continuity ranks traffic docs pcp-agent jobs-alone hostile-facts fuzz-replay abi man
-	format units
+	build unit platforms system policy continuity ranks traffic docs validate pcp-agent jobs-alone hostile-facts fuzz-replay abi
+	man format units
 )
 TESTS_REST=(
-	validate papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers guest
+	validate-beside papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers guest
 	by-read musl newcomer crowds packages containers guests flang markers-all analysis
 )
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
