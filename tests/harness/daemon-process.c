@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -263,6 +264,49 @@ void daemon_configure(const struct daemon_process *daemon, const char *config)
 		fprintf(file, "\n[sweep]\nmethod = %s\n", method);
 }
 
+static void name_etc(const struct daemon_process *daemon, unsigned i, char ret[128])
+{
+	snprintf(ret, 128, "%s/%s", daemon->directory, daemon->etc[i].name);
+}
+
+void daemon_write_etc(const struct daemon_process *daemon, unsigned i, const char *text)
+{
+	_cleanup_file_ FILE *file = NULL;
+	char path[128];
+
+	name_etc(daemon, i, path);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+}
+
+/* For the child that becomes the daemon. */
+static void mount_etc(const struct daemon_process *daemon)
+{
+	char from[128], over[64];
+
+	if (!daemon->etc[0].name)
+		return;
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		_exit(95);
+	for (unsigned i = 0; i < ETC_FILES_MAX && daemon->etc[i].name; i++) {
+		name_etc(daemon, i, from);
+		snprintf(over, sizeof over, "/etc/%s", daemon->etc[i].name);
+		if (mount(from, over, NULL, MS_BIND, NULL) < 0)
+			_exit(94);
+	}
+}
+
+static void remove_etc(const struct daemon_process *daemon)
+{
+	char path[128];
+
+	for (unsigned i = 0; i < ETC_FILES_MAX && daemon->etc[i].name; i++) {
+		name_etc(daemon, i, path);
+		unlink(path);
+	}
+}
+
 static void make_directory(struct daemon_process *daemon, const char *config)
 {
 	strcpy(daemon->directory, "/tmp/uncored-test-XXXXXX");
@@ -271,6 +315,8 @@ static void make_directory(struct daemon_process *daemon, const char *config)
 	snprintf(daemon->socket_path, sizeof daemon->socket_path, "%s/socket", daemon->directory);
 	snprintf(daemon->log_path, sizeof daemon->log_path, "%s/log", daemon->directory);
 	daemon_configure(daemon, config);
+	for (unsigned i = 0; i < ETC_FILES_MAX && daemon->etc[i].name; i++)
+		daemon_write_etc(daemon, i, daemon->etc[i].text);
 }
 
 static void exec_daemon(const struct daemon_process *daemon, const char *machine)
@@ -305,8 +351,7 @@ static void exec_daemon(const struct daemon_process *daemon, const char *machine
 	if (daemon->platforms)
 		snprintf(platforms, sizeof platforms, "%s", daemon->platforms);
 	snprintf(config, sizeof config, "%s/conf", daemon->directory);
-	if (daemon->in_child)
-		daemon->in_child(daemon);
+	mount_etc(daemon);
 	execl(program, program, "--root", root, "--platforms", platforms, "--config", config,
 		"--socket", daemon->socket_path, (char *)NULL);
 	_exit(127);
@@ -413,6 +458,7 @@ void daemon_remove(struct daemon_process *daemon)
 	if (daemon->manager.listen_fd >= 0)
 		unlink(daemon->socket_path);
 	manager_close(&daemon->manager);
+	remove_etc(daemon);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof path, "%s/%s", daemon->directory, names[i]);
 		unlink(path);

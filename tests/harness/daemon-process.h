@@ -14,6 +14,13 @@
 
 enum { NOBODY = 65534, SOMEBODY = 65533, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 };
 
+/* A file of /etc. */
+struct etc_file {
+	const char *name, *text;
+};
+
+enum { ETC_FILES_MAX = 2 };
+
 struct daemon_process {
 	unsigned descriptor_limit;  /* set before the start: RLIMIT_NOFILE; 0: as it is */
 	unsigned watchdog_s;        /* set before the start: WatchdogSec=; 0: none */
@@ -21,9 +28,8 @@ struct daemon_process {
 	bool stops_first;           /* set before the start: SIGSTOP, so that it can be traced */
 	const char *release; /* set before the start: folder of the build tree with another uncored
 				and its conf/platforms; NULL: this one */
-	void (*in_child)(
-		const struct daemon_process *); /* ... what it does last before execve(2) */
-	const char *platforms; /* ... folder of platform files; NULL: the release's */
+	const char *platforms;              /* ... folder of platform files; NULL: the release's */
+	struct etc_file etc[ETC_FILES_MAX]; /* ... what it has in place of this computer's files */
 	pid_t pid;
 	struct service_manager manager;
 	char directory[64];
@@ -87,6 +93,9 @@ void daemon_restart(struct daemon_process *daemon, const char *machine);
 /* Writes another configuration, which the next daemon reads. $UNCORE_TEST_SWEEP is its method of
  * [sweep]; if it is not set, the default holds, unless @config has another. */
 void daemon_configure(const struct daemon_process *daemon, const char *config);
+
+/* Writes another text into the file daemon->etc[@i]. */
+void daemon_write_etc(const struct daemon_process *daemon, unsigned i, const char *text);
 
 /*
  * Sends SIGHUP. Fails the case unless the daemon tells its service manager RELOADING=1 and then

@@ -7,57 +7,22 @@
 #include "tests/harness/test.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <unistd.h>
 
 #include "client/libuncore/uncore.h"
-#include "common/macro.h"
 
 #define CONFIG "[access]\nusers = visitor-of-test\ngroup = readers-of-test\n"
 
-static const struct {
-	const char *name, *over, *text;
-} files[] = {
-	{ "passwd", "/etc/passwd", "visitor-of-test:x:65534:65534::/:/bin/false\n" },
-	{ "group", "/etc/group", "readers-of-test:x:65534:\n" },
-};
-
-static const char *path_of(const struct daemon_process *daemon, size_t i)
-{
-	static char path[128];
-
-	snprintf(path, sizeof path, "%s/%s", daemon->directory, files[i].name);
-	return path;
-}
-
-static void service_is(const struct daemon_process *daemon, bool up)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		_cleanup_file_ FILE *file = fopen(path_of(daemon, i), "we");
-
-		if (!file || fputs(up ? files[i].text : "", file) < 0)
-			_exit(96);
+#define ETC                                                                                        \
+	{                                                                                          \
+		{ "passwd", "visitor-of-test:x:65534:65534::/:/bin/false\n" },                     \
+			{ "group", "readers-of-test:x:65534:\n" },                                 \
 	}
-}
 
-static void mount_files(const struct daemon_process *daemon)
+static void service_fails(const struct daemon_process *daemon)
 {
-	if (access(path_of(daemon, 0), F_OK) < 0)
-		service_is(daemon, true);
-	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		_exit(95);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (mount(path_of(daemon, i), files[i].over, NULL, MS_BIND, NULL) < 0)
-			_exit(94);
-}
-
-static void remove_files(const struct daemon_process *daemon)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		unlink(path_of(daemon, i));
+	daemon_write_etc(daemon, 0, "");
+	daemon_write_etc(daemon, 1, "");
 }
 
 static int try_open(void *argument)
@@ -77,7 +42,7 @@ static int opens_for(struct daemon_process *daemon, uid_t uid)
 
 CASE("a killed daemon comes back while names cannot be looked up")
 {
-	struct daemon_process daemon = { .in_child = mount_files };
+	struct daemon_process daemon = { .etc = ETC };
 	struct uncore *before;
 	int nobody, somebody, stale;
 	struct uncore_machine was = UNCORE_MACHINE_INIT, is = UNCORE_MACHINE_INIT;
@@ -89,7 +54,7 @@ CASE("a killed daemon comes back while names cannot be looked up")
 	for (unsigned i = 0; i < 2;
 		i++) { /* the second time by the numbers that the first one kept again */
 		daemon_kill(&daemon);
-		service_is(&daemon, false);
+		service_fails(&daemon);
 		daemon_restart(&daemon, "standin");
 	}
 	nobody = opens_for(&daemon, NOBODY);
@@ -101,7 +66,6 @@ CASE("a killed daemon comes back while names cannot be looked up")
 		uncore_close(before);
 	}
 	n_told = daemon_logged(&daemon, "User visitor-of-test of uncored.conf cannot be looked up");
-	remove_files(&daemon);
 	daemon_stop(&daemon);
 	assert_int_equal(nobody, 0);
 	assert_int_equal(somebody, EACCES);
@@ -112,18 +76,17 @@ CASE("a killed daemon comes back while names cannot be looked up")
 
 CASE("SIGHUP keeps the numbers of names that cannot be looked up")
 {
-	struct daemon_process daemon = { .in_child = mount_files };
+	struct daemon_process daemon = { .etc = ETC };
 	int nobody;
 	unsigned n_read, n_wrong;
 
 	daemon_start_activated(&daemon, "standin", CONFIG, true);
-	service_is(&daemon, false);
+	service_fails(&daemon);
 	daemon_reload(&daemon, CONFIG "[disclosure]\nquantum = 64\n");
 	nobody = opens_for(&daemon, NOBODY);
 	n_read = daemon_logged(&daemon, "The configuration was read again");
 	daemon_reload(&daemon, "[access]\nusers = visitor-of-test stranger-of-test\n");
 	n_wrong = daemon_logged(&daemon, "this machine has no user stranger-of-test");
-	remove_files(&daemon);
 	daemon_stop(&daemon);
 	assert_int_equal(nobody, 0);
 	assert_int_equal(n_read, 1);
@@ -133,13 +96,12 @@ CASE("SIGHUP keeps the numbers of names that cannot be looked up")
 /* Nobody is let in by a number that was never looked up. */
 CASE("a name that was never looked up is told to every client")
 {
-	struct daemon_process daemon = { .in_child = mount_files };
+	struct daemon_process daemon = { .etc = ETC };
 	struct uncore *uncore;
 	int r;
 
 	daemon_start_activated(&daemon, "standin", "[access]\nusers = stranger-of-test\n", true);
 	r = uncore_open(daemon.socket_path, &uncore);
-	remove_files(&daemon);
 	daemon_stop(&daemon);
 	assert_int_equal(r, -EINVAL);
 	assert_non_null(strstr(uncore_error_text(), "no user stranger-of-test"));
