@@ -217,9 +217,6 @@ static int serve(struct daemon_run *run, struct fault *fault)
 	if (run->counters.is_kept && saved_config_keep(&run->config, &run->saved) < 0)
 		log_warning("The configuration could not be left with the service manager: "
 			    "a restart needs one that is right.");
-	if (run->counters.is_kept && owners_keep(run->server.owners) < 0)
-		log_warning("The owners of uids could not be left with the service manager: a "
-			    "restart looks them up again.");
 	team_list_keep(run->server.teams);
 	log_start(&run->counters, run->config.disabled_metrics);
 	return serving_run(&run->server, &run->counters, fault);

@@ -2,346 +2,248 @@
 #include "daemon/admit/owners.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <inttypes.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
+#include <string.h>
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "common/macro.h"
-#include "daemon/base/memfd.h"
-#include "daemon/base/privilege.h"
+#include "common/number.h"
 
-#define OWNERS_MAGIC 0x756e636f72656f01ULL
+static const uint64_t LOOK_AGAIN_NS = 10000000000;
 
-static const char store_name[] = "owners";
-static const uint64_t LOOK_AGAIN_NS = 600000000000U; /* ten minutes */
+enum { LINE_MAX_BYTES = 512 };
 
-enum {
-	ENTRIES = 4096,
-	PROBES = 8, /* places in the table that a uid can be at */
-	QUEUE_MAX = 256,
-	ANSWERS_MAX = QUEUE_MAX + OWNERS_LOOKUPS_MAX, /* and one for each lookup under way */
-	PASSWD_BYTES = 16384,
-	STACK_BYTES = 256 * 1024, /* name service modules use it, too */
-};
+/* --- passwd(5) --- */
 
-enum kind { NOT_KNOWN, ITSELF, SUBORDINATE, NOBODYS };
-
-struct owner_entry {
-	uint32_t uid;
-	uint32_t kind;  /* enum kind */
-	uint32_t owner; /* of a SUBORDINATE uid */
-	uint32_t reserved;
-	uint64_t looked_ns; /* when it was last looked up, or queued for that; 0: free */
-};
-
-/* The part that outlives the process. */
-struct owner_table {
-	uint64_t magic;
-	struct owner_entry entries[ENTRIES];
-};
-
-/* The indices of a ring buffer: first in, first out. */
-struct queue {
-	unsigned first, n, most;
-};
-
-struct owners {
-	int fd; /* of the table */
-	struct owner_table *table;
-	int answer_fd; /* eventfd */
-
-	pthread_mutex_t lock; /* protects all that follows */
-	bool orphaned;        /* nobody takes answers any more: the last thread frees this */
-	unsigned n_threads;
-	struct queue asked, answered;
-	uint32_t questions[QUEUE_MAX];
-	struct owner_entry answers[ANSWERS_MAX];
-};
-
-/* The place for the next element. */
-static unsigned queue_put(struct queue *queue)
+static int add_range(struct owners *owners, const struct owner_range *range)
 {
-	return (queue->first + queue->n++) % queue->most;
+	if (array_room(&owners->ranges, owners->n, sizeof *owners->ranges) < 0)
+		return -ENOMEM;
+	owners->ranges[owners->n++] = *range;
+	return 0;
 }
 
-/* The place of the first element, which leaves the queue. */
-static unsigned queue_take(struct queue *queue)
+static int compare_names(const void *a, const void *b)
 {
-	unsigned at = queue->first;
-
-	queue->first = (at + 1) % queue->most;
-	queue->n--;
-	return at;
+	return strcmp(((const struct owner_range *)a)->name, ((const struct owner_range *)b)->name);
 }
 
-/* --- one lookup --- */
-
-static bool find_uid(const char *name, uint32_t *ret)
+static int parse_passwd(struct owners *owners, FILE *file)
 {
-	char buffer[PASSWD_BYTES];
-	struct passwd passwd, *found = NULL;
+	const struct passwd *entry;
 
-	if (getpwnam_r(name, &passwd, buffer, sizeof buffer, &found) != 0 || !found)
+	while (file && (entry = fgetpwent(file))) {
+		struct owner_range user = { .first = entry->pw_uid, .n = 1 };
+
+		user.name = strdup(entry->pw_name);
+		if (!user.name || add_range(owners, &user) < 0) {
+			free(user.name);
+			return -ENOMEM;
+		}
+	}
+	owners->n_users = owners->n;
+	if (owners->n)
+		qsort(owners->ranges, owners->n, sizeof *owners->ranges, compare_names);
+	return 0;
+}
+
+static bool find_uid(const struct owners *owners, char *name, uint32_t *ret)
+{
+	const struct owner_range wanted = { .name = name };
+	const struct owner_range *user = owners->n_users
+						 ? bsearch(&wanted, owners->ranges, owners->n_users,
+							   sizeof wanted, compare_names)
+						 : NULL;
+
+	if (user)
+		*ret = (uint32_t)user->first;
+	return user;
+}
+
+/* --- subuid(5): lines "owner:first:count", where the owner is a name or a number --- */
+
+static bool parse_number(const char *text, uint64_t *ret)
+{
+	const char *end = number_parse(text, 10, UINT64_MAX, ret);
+
+	return end && (!*end || *end == '\n');
+}
+
+/* Reads the next line that fits into @line. Skips longer lines as a whole. */
+static bool read_line(FILE *file, char line[LINE_MAX_BYTES])
+{
+	bool is_part, is_rest = false;
+
+	while (fgets(line, LINE_MAX_BYTES, file)) {
+		is_part = !strchr(line, '\n') && !feof(file);
+		if (!is_part && !is_rest)
+			return true;
+		is_rest = is_part;
+	}
+	return false;
+}
+
+static bool find_owner(const struct owners *owners, char *name, uint32_t *ret)
+{
+	uint64_t number;
+
+	if (!parse_number(name, &number))
+		return find_uid(owners, name, ret);
+	*ret = (uint32_t)number;
+	return number < UINT32_MAX;
+}
+
+static bool parse_line(const struct owners *owners, char *line, struct owner_range *ret)
+{
+	char *rest, *name = strtok_r(line, ":", &rest);
+	const char *first = strtok_r(NULL, ":", &rest), *n = strtok_r(NULL, "", &rest);
+
+	*ret = (struct owner_range){};
+	if (!name || !first || !n || !parse_number(first, &ret->first) || !parse_number(n, &ret->n))
 		return false;
-	*ret = found->pw_uid;
+	ret->is_known = find_owner(owners, name, &ret->owner);
 	return true;
 }
 
-/* getpwuid_r(3) lists the errors that mean "no such user". ERANGE: the user exists, with a long
- * entry. */
-static enum kind look_up_in_passwd(uint32_t uid)
+static int parse_subuid(struct owners *owners, FILE *file)
 {
-	char buffer[PASSWD_BYTES];
-	struct passwd passwd, *found = NULL;
-	int r = getpwuid_r(uid, &passwd, buffer, sizeof buffer, &found);
+	char line[LINE_MAX_BYTES];
+	struct owner_range range;
 
-	if (found || r == ERANGE)
-		return ITSELF;
-	return r == 0 || r == ENOENT || r == ESRCH || r == EBADF || r == EPERM ? NOBODYS
-									       : NOT_KNOWN;
+	while (file && read_line(file, line))
+		if (parse_line(owners, line, &range) && add_range(owners, &range) < 0)
+			return -ENOMEM;
+	return 0;
 }
 
-static struct owner_entry look_up(uint32_t uid)
-{
-	struct owner_entry entry = { .uid = uid, .kind = look_up_in_passwd(uid) };
-	_cleanup_file_ FILE *file = NULL;
+/* --- reading --- */
 
-	if (entry.kind != NOBODYS)
-		return entry;
-	file = fopen("/etc/subuid", "re");
-	if (file && subids_owner_of(file, uid, find_uid, &entry.owner) == SUBIDS_ONE)
-		entry.kind = SUBORDINATE;
-	return entry;
+static void free_ranges(struct owners *owners)
+{
+	for (unsigned i = 0; i < owners->n; i++)
+		free(owners->ranges[i].name);
+	free(owners->ranges);
 }
 
-/* --- threads that look up --- */
-
-static void owners_destroy(struct owners *owners)
+static int parse_files(struct owners *owners, FILE *passwd, FILE *subuid)
 {
-	munmap(owners->table, sizeof *owners->table);
-	close_fd(&owners->fd);
-	close_fd(&owners->answer_fd);
-	pthread_mutex_destroy(&owners->lock);
-	free(owners);
-}
+	struct owners new = {};
 
-/* Answers questions until none is left. Called with the lock held; unlocks it during a lookup. */
-static void answer_all(struct owners *owners)
-{
-	while (owners->asked.n && owners->answered.n < QUEUE_MAX && !owners->orphaned) {
-		uint32_t uid = owners->questions[queue_take(&owners->asked)];
-		struct owner_entry entry;
-
-		pthread_mutex_unlock(&owners->lock);
-		entry = look_up(uid);
-		pthread_mutex_lock(&owners->lock);
-		owners->answers[queue_put(&owners->answered)] = entry;
-		eventfd_write(owners->answer_fd, 1);
+	if (parse_passwd(&new, passwd) < 0 || parse_subuid(&new, subuid) < 0) {
+		free_ranges(&new);
+		return -ENOMEM;
 	}
+	free_ranges(owners);
+	owners->ranges = new.ranges;
+	owners->n = new.n;
+	owners->n_users = new.n_users;
+	return 0;
 }
 
-static void *run(void *argument)
+/* 0: @path is open, or there is no such file. */
+static int open_file(const char *path, FILE **ret)
 {
-	struct owners *owners = argument;
-	bool is_last;
-
-	privilege_drop();
-	pthread_mutex_lock(&owners->lock);
-	answer_all(owners);
-	is_last = !--owners->n_threads && owners->orphaned;
-	pthread_mutex_unlock(&owners->lock);
-	if (is_last)
-		owners_destroy(owners);
-	return NULL;
+	*ret = fopen(path, "re");
+	return *ret || errno == ENOENT ? 0 : -errno;
 }
 
-static void start_thread(struct owners *owners)
+static int read_files(struct owners *owners)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
+	_cleanup_file_ FILE *passwd = NULL, *subuid = NULL;
+	int r = open_file(owners->passwd_path, &passwd);
 
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	if (pthread_create(&thread, &attr, run, owners) == 0)
-		owners->n_threads++;
-	pthread_attr_destroy(&attr);
+	if (r >= 0)
+		r = open_file(owners->subuid_path, &subuid);
+	return r < 0 ? r : parse_files(owners, passwd, subuid);
 }
 
-/* A thread also ends when there is no room for its answers, so taking an answer may start one. */
-static void start_what_is_needed(struct owners *owners)
+/* A file that does not exist has no times and no size. */
+static void look_at(const char *path, struct stat *ret)
 {
-	if (owners->asked.n && owners->answered.n < QUEUE_MAX &&
-		owners->n_threads < OWNERS_LOOKUPS_MAX)
-		start_thread(owners);
+	*ret = (struct stat){};
+	if (stat(path, ret) < 0)
+		*ret = (struct stat){};
 }
 
-/* False: the queue of lookups is full. */
-static bool ask(struct owners *owners, uint32_t uid)
+/* The files may change while they are read, so it notes first which ones it reads. */
+void owners_read(struct owners *owners)
 {
-	bool has_room;
+	uint64_t n_silent;
+	int r;
 
-	pthread_mutex_lock(&owners->lock);
-	has_room = owners->asked.n < QUEUE_MAX;
-	if (has_room)
-		owners->questions[queue_put(&owners->asked)] = uid;
-	start_what_is_needed(owners);
-	pthread_mutex_unlock(&owners->lock);
-	return has_room;
+	owners->looked_ns = clock_now_ns();
+	look_at(owners->passwd_path, &owners->passwd);
+	look_at(owners->subuid_path, &owners->subuid);
+	r = read_files(owners);
+	if (r >= 0)
+		return;
+	owners->passwd = (struct stat){}; /* so that it tries again */
+	if (log_limit_permits(&owners->failures, owners->looked_ns, &n_silent))
+		log_warning(
+			"Cannot read %s or %s: %s. Subordinate ids are counted as before (%" PRIu64
+			" more times since the last such line).",
+			owners->passwd_path, owners->subuid_path, strerror(-r), n_silent);
 }
 
-/* --- the table, used by the main thread only --- */
+/* --- asking --- */
 
-static bool is_of(const struct owner_entry *entry, uint32_t uid)
+static bool has_changed(const char *path, const struct stat *before)
 {
-	return entry->looked_ns && entry->uid == uid;
+	struct stat now;
+
+	look_at(path, &now);
+	return now.st_ino != before->st_ino || now.st_size != before->st_size ||
+	       now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+	       now.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
 }
 
-/* The entry of @uid, or the entry that @uid would replace: the one with the oldest lookup. */
-static struct owner_entry *find_place(struct owner_table *table, uint32_t uid)
+static void look_again(struct owners *owners)
 {
-	uint32_t at = uid * 2654435761U; /* Knuth's multiplicative hash */
-	struct owner_entry *oldest = &table->entries[at % ENTRIES];
+	uint64_t now_ns = clock_now_ns();
 
-	for (uint32_t i = 0; i < PROBES; i++) {
-		struct owner_entry *entry = &table->entries[(at + i) % ENTRIES];
+	if (now_ns < owners->looked_ns + LOOK_AGAIN_NS)
+		return;
+	owners->looked_ns = now_ns;
+	if (has_changed(owners->passwd_path, &owners->passwd) ||
+		has_changed(owners->subuid_path, &owners->subuid))
+		owners_read(owners);
+}
 
-		if (is_of(entry, uid))
-			return entry;
-		if (entry->looked_ns < oldest->looked_ns)
-			oldest = entry;
+static uint64_t block_of(uint32_t uid)
+{
+	return UINT64_C(1) << 32 | uid >> 16;
+}
+
+static uint64_t account_of(const struct owners *owners, uint32_t uid)
+{
+	const struct owner_range *found = NULL;
+
+	for (unsigned i = 0; i < owners->n; i++) {
+		const struct owner_range *range = &owners->ranges[i];
+
+		if (uid < range->first || uid - range->first >= range->n)
+			continue;
+		if (range->name)
+			return uid;
+		if (!range->is_known || (found && found->owner != range->owner))
+			return block_of(uid);
+		found = range;
 	}
-	return oldest;
-}
-
-static uint64_t account_id(const struct owner_entry *entry)
-{
-	if (entry->kind == ITSELF)
-		return entry->uid;
-	if (entry->kind == SUBORDINATE)
-		return entry->owner;
-	return UINT64_C(1) << 32 | entry->uid >> 16;
+	return found ? found->owner : uid;
 }
 
 uint64_t owners_account_of(struct owners *owners, uint32_t uid)
 {
-	struct owner_entry *place, entry = { .uid = uid };
-	uint64_t now_ns = clock_now_ns();
-
-	if (!uid)
-		return 0;
-	place = find_place(owners->table, uid);
-	if (is_of(place, uid))
-		entry = *place;
-	if ((!entry.looked_ns || now_ns - entry.looked_ns > LOOK_AGAIN_NS) && ask(owners, uid)) {
-		entry.looked_ns = now_ns;
-		*place = entry;
-	}
-	return account_id(&entry);
+	look_again(owners);
+	return uid ? account_of(owners, uid) : 0;
 }
 
-int owners_fd(const struct owners *owners)
+void owners_done(struct owners *owners)
 {
-	return owners->answer_fd;
-}
-
-bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
-{
-	struct owner_entry answer;
-	bool taken;
-
-	pthread_mutex_lock(&owners->lock);
-	taken = owners->answered.n;
-	if (taken)
-		answer = owners->answers[queue_take(&owners->answered)];
-	start_what_is_needed(owners);
-	pthread_mutex_unlock(&owners->lock);
-	if (!taken)
-		return false;
-	*ret_uid = answer.uid;
-	if (answer.kind == NOT_KNOWN)
-		return true; /* an old answer is better than none */
-	answer.looked_ns = clock_now_ns();
-	*find_place(owners->table, answer.uid) = answer;
-	return true;
-}
-
-/* --- beginning and end --- */
-
-static struct owner_table *map_table(int fd)
-{
-	struct owner_table *table;
-
-	if (fd < 0 || memfd_bytes(fd) != sizeof *table)
-		return NULL;
-	table = memfd_map(fd, sizeof *table);
-	if (table && table->magic != OWNERS_MAGIC) {
-		munmap(table, sizeof *table);
-		return NULL;
-	}
-	return table;
-}
-
-static int open_table(struct owners *owners, struct fdstore *store)
-{
-	owners->fd = fdstore_take(store, store_name);
-	owners->table = map_table(owners->fd);
-	if (owners->table)
-		return 0;
-	close_fd(&owners->fd);
-	owners->fd = memfd_new("uncored-owners", sizeof *owners->table, 0600);
-	if (owners->fd < 0)
-		return owners->fd;
-	owners->table = memfd_map(owners->fd, sizeof *owners->table);
-	if (!owners->table)
-		return -errno;
-	owners->table->magic = OWNERS_MAGIC;
-	return 0;
-}
-
-int owners_new(struct fdstore *store, struct owners **ret)
-{
-	struct owners *owners = calloc(1, sizeof *owners);
-	int r;
-
-	if (!owners)
-		return -ENOMEM;
-	owners->answer_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = owners->answer_fd < 0 ? -errno : open_table(owners, store);
-	if (r < 0) {
-		close_fd(&owners->answer_fd);
-		if (owners->fd > 0)
-			close_fd(&owners->fd);
-		free(owners);
-		return r;
-	}
-	owners->asked.most = QUEUE_MAX;
-	owners->answered.most = ANSWERS_MAX;
-	pthread_mutex_init(&owners->lock, NULL);
-	*ret = owners;
-	return 0;
-}
-
-int owners_keep(const struct owners *owners)
-{
-	fdstore_forget(store_name);
-	return fdstore_keep(store_name, &owners->fd, 1);
-}
-
-struct owners *owners_free(struct owners *owners)
-{
-	bool is_free;
-
-	if (!owners)
-		return NULL;
-	pthread_mutex_lock(&owners->lock);
-	owners->orphaned = true;
-	is_free = !owners->n_threads;
-	pthread_mutex_unlock(&owners->lock);
-	if (is_free)
-		owners_destroy(owners);
-	return NULL;
+	free_ranges(owners);
+	*owners = (struct owners)OWNERS_INIT;
 }

@@ -76,13 +76,6 @@ void budget_forget(struct budget *budget, unsigned index)
 	budget->accounts[index] = (struct budget_account){};
 }
 
-void budget_move(struct budget *budget, unsigned from, unsigned to)
-{
-	struct budget_account *account = &budget->accounts[to];
-
-	account->swept_ns = most_of(account->swept_ns, budget->accounts[from].swept_ns);
-}
-
 /* --- earning --- */
 
 static int64_t burst_ns(const struct budget *budget)

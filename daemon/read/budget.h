@@ -76,9 +76,6 @@ struct budget_use budget_use(const struct budget *budget, unsigned account, uint
 /* @account stands for another user from now on. */
 void budget_forget(struct budget *budget, unsigned account);
 
-/* A user is charged as @to from now on, no longer as @from. Its interval goes on there. */
-void budget_move(struct budget *budget, unsigned from, unsigned to);
-
 /* @account asks for something that will be charged. 0: it is admitted; otherwise the ns that it has
  * to wait. After the wait it must ask again, because others may have made the wait longer. */
 uint64_t budget_ask(struct budget *budget, unsigned account, uint64_t now_ns);

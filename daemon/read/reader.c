@@ -160,14 +160,6 @@ void reader_count_clients(struct reader *reader, unsigned place, int change)
 	pthread_mutex_unlock(&reader->lock);
 }
 
-void reader_set_account(struct reader *reader, unsigned place, unsigned account)
-{
-	pthread_mutex_lock(&reader->lock);
-	budget_move(&reader->doorbells.budget, reader->doorbells.places[place].account, account);
-	reader->doorbells.places[place].account = account;
-	pthread_mutex_unlock(&reader->lock);
-}
-
 void reader_forget_account(struct reader *reader, unsigned account)
 {
 	pthread_mutex_lock(&reader->lock);

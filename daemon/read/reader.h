@@ -113,9 +113,6 @@ void reader_keep(struct reader *reader, struct kept_sweep *kept);
 /* Adds @change to the number of clients that ring at @place. */
 void reader_count_clients(struct reader *reader, unsigned place, int change);
 
-/* Charges the user of @place as @account from now on. */
-void reader_set_account(struct reader *reader, unsigned place, unsigned account);
-
 /* @account stands for another user from now on. */
 void reader_forget_account(struct reader *reader, unsigned account);
 

@@ -138,7 +138,7 @@ static void write_refusals(struct jsonwriter *json, const uint64_t refusals[POLI
 	jsonwriter_close(json);
 }
 
-/* An account without a known owner stands for a block of uids: owners.h. */
+/* An account without an owner stands for a block of uids: owners.h. */
 static void write_uids(struct jsonwriter *json, uint64_t id)
 {
 	if (id <= UINT32_MAX) {

@@ -131,19 +131,6 @@ struct peer *peer_free(struct peer *peer)
 	return NULL;
 }
 
-void peer_set_account(struct peer *peer, unsigned account)
-{
-	struct accounts *accounts = &peer->server->accounts;
-
-	if (peer->parked_ns) {
-		peer_unpark(peer);
-		peer_look_again(peer);
-	}
-	accounts_leave(accounts, peer->account, clock_now_ns());
-	accounts_enter(accounts, account);
-	peer->account = account;
-}
-
 /* --- messages --- */
 
 int peer_send(struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds)

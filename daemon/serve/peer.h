@@ -55,9 +55,6 @@ struct peer *peer_free(struct peer *peer);
 /* The account that is charged for the peer. */
 struct account *peer_account(const struct peer *peer);
 
-/* From now on @account is charged for the peer. */
-void peer_set_account(struct peer *peer, unsigned account);
-
 /* Stops reading from the peer. It is the last of its account's parked peers. */
 void peer_park(struct peer *peer, uint64_t now_ns);
 

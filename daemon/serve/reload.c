@@ -67,6 +67,7 @@ void reload(struct server *server)
 	struct fault fault;
 
 	notify_reloading();
+	owners_read(&server->owners);
 	if (config_reload(server->config, say_kept, &fault) < 0)
 		log_error("The configuration is unchanged, because the new one is wrong: %s",
 			fault.text);

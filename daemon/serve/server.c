@@ -25,11 +25,11 @@ int server_init(struct server *server, struct config *config, struct listener *l
 	*server = (struct server){
 		.config = config,
 		.listener = listener,
+		.owners = OWNERS_INIT,
 		.reports = { SHARED_REPORT_INIT, SHARED_REPORT_INIT, SHARED_REPORT_INIT },
 	};
-	r = owners_new(store, &server->owners);
-	if (r >= 0)
-		r = team_list_new(store, &server->teams);
+	owners_read(&server->owners);
+	r = team_list_new(store, &server->teams);
 	return r < 0 ? fault_set(fault, r, "No memory or descriptor: %s.", strerror(-r)) : 0;
 }
 
@@ -46,7 +46,7 @@ static void forget_account(struct server *server, unsigned number)
 
 unsigned server_account_of(struct server *server, uint32_t uid)
 {
-	uint64_t id = owners_account_of(server->owners, uid);
+	uint64_t id = owners_account_of(&server->owners, uid);
 	bool is_new;
 	unsigned number = accounts_find(&server->accounts, id, &is_new);
 
@@ -248,7 +248,7 @@ void server_done(struct server *server)
 	closers_free(server->closers);
 	budget_done(&server->budget);
 	accounts_done(&server->accounts);
-	owners_free(server->owners);
+	owners_done(&server->owners);
 	team_list_free(server->teams);
 	sd_event_source_unref(server->teams_source);
 	sd_event_source_unref(server->wake_source);

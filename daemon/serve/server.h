@@ -47,7 +47,7 @@ struct server {
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what open files have room for */
 	unsigned max_peers_of_user;
-	struct owners *owners;
+	struct owners owners;
 	struct accounts accounts;
 	struct budget budget; /* of the main thread and the closers */
 	uint64_t charged_ns;  /* the main thread's CPU time at the last server_take_cost() */
@@ -62,8 +62,8 @@ struct server {
 	struct shared_report reports[REPORTS];
 };
 
-/* Takes over the accounts of uids and the tables of teams that an earlier process left in @store.
- * Serves nothing yet. Errors of owners_new(), team_list_new(). */
+/* Takes over the tables of teams that an earlier process left in @store. Serves nothing yet. Errors
+ * of team_list_new(). */
 int server_init(struct server *server, struct config *config, struct listener *listener,
 	struct fdstore *store, struct fault *fault);
 
@@ -89,7 +89,7 @@ void server_count_refusal(struct server *server, uid_t uid, const struct policy_
  * Errors of wire_send(). */
 int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_refusal *refusal);
 
-/* The number of the account of @uid, as far as the account is known, or ACCOUNTS_NONE. */
+/* The number of the account of @uid, or ACCOUNTS_NONE. */
 unsigned server_account_of(struct server *server, uint32_t uid);
 
 /* The CPU time that the main thread has used since the last call. A function that works for an

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -189,29 +188,6 @@ struct serving {
 	struct watchdog watchdog;
 };
 
-/* A lookup has ended: the uid may belong to another account than the one charged so far. */
-static int on_answer(sd_event_source *source, int fd, uint32_t events, void *userdata)
-{
-	struct server *server = userdata;
-	eventfd_t count;
-	uint32_t uid;
-
-	(void)source;
-	(void)events;
-	eventfd_read(fd, &count);
-	while (owners_take_answer(server->owners, &uid)) {
-		unsigned account = server_account_of(server, uid);
-
-		if (account == ACCOUNTS_NONE)
-			continue;
-		users_set_account(&server->users, uid, account);
-		for (struct peer *peer = server->peers; peer; peer = peer->next)
-			if (peer->uid == uid)
-				peer_set_account(peer, account);
-	}
-	return 0;
-}
-
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	struct server *server = userdata;
@@ -238,9 +214,6 @@ static int start(struct serving *serving, const struct counters *counters)
 
 	if (r >= 0)
 		r = acceptor_start(&serving->acceptor, server);
-	if (r >= 0)
-		r = sd_event_add_io(
-			server->event, NULL, owners_fd(server->owners), EPOLLIN, on_answer, server);
 	if (r >= 0)
 		r = conversation_start(server);
 	if (r >= 0)

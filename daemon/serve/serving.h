@@ -17,9 +17,9 @@ int serving_run(struct server *server, struct counters *counters, struct fault *
 /* --- what changes or ends it --- */
 
 /*
- * Reads the configuration again at SIGHUP. Keys that can change while the daemon runs take effect,
- * for connected clients, too. Keys that need a restart are named in the log and keep their values.
- * A configuration that is wrong changes nothing.
+ * Reads the configuration again at SIGHUP, and who owns subordinate ids. Keys that can change while
+ * the daemon runs take effect, for connected clients, too. Keys that need a restart are named in
+ * the log and keep their values. A configuration that is wrong changes nothing.
  */
 void reload(struct server *server);
 

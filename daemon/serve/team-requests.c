@@ -132,7 +132,7 @@ int team_requests_answer(struct peer *peer, const union wire_message *request)
 	const struct wire_team *team = &request->team;
 	const struct teams_wish wish = {
 		.uid = uid_of(peer, team),
-		.account = owners_account_of(peer->server->owners, peer->uid),
+		.account = owners_account_of(&peer->server->owners, peer->uid),
 		.name = team->name,
 		.layout = team->layout,
 		.run = team->run,

@@ -123,10 +123,15 @@ static void close_wakeups(const struct users *users, struct user *user)
 
 /* --- users --- */
 
-static struct user *find(const struct users *users, uint32_t uid)
+static bool is_of(const struct user *user, uint32_t uid, unsigned account)
+{
+	return user && user->uid == uid && user->account == account;
+}
+
+static struct user *find(const struct users *users, uint32_t uid, unsigned account)
 {
 	for (unsigned i = 0; i < users->n; i++)
-		if (users->table[i] && users->table[i]->uid == uid)
+		if (is_of(users->table[i], uid, account))
 			return users->table[i];
 	return NULL;
 }
@@ -189,24 +194,15 @@ static void count_clients(struct users *users, struct user *user, int change)
 		reader_count_clients(&users->readers[s], user->place, change);
 }
 
-static void set_account(struct users *users, struct user *user, unsigned account)
-{
-	user->account = account;
-	for (unsigned s = 0; s < users->n_readers; s++)
-		reader_set_account(&users->readers[s], user->place, account);
-}
-
 int users_enter(struct users *users, uint32_t uid, unsigned account, struct user **ret)
 {
-	struct user *user = find(users, uid);
+	struct user *user = find(users, uid, account);
 	int r = user ? 0 : user_new(users, uid, account, &user);
 
 	if (r < 0)
 		return r;
 	if (!user->n_clients)
 		users->n_away--;
-	if (user->account != account)
-		set_account(users, user, account);
 	count_clients(users, user, 1);
 	*ret = user;
 	return 0;
@@ -248,19 +244,10 @@ void users_tell(struct users *users, uint32_t quantum, const struct rules *rules
 			tell(users, users->table[i]);
 }
 
-void users_set_account(struct users *users, uint32_t uid, unsigned account)
-{
-	struct user *user = find(users, uid);
-
-	if (user)
-		set_account(users, user, account);
-}
-
 void users_forget_account(struct users *users, unsigned account)
 {
 	for (unsigned i = 0; i < users->n; i++)
-		if (users->table[i] && users->table[i]->account == account &&
-			!users->table[i]->n_clients)
+		if (users->table[i] && users->table[i]->account == account)
 			user_free(users, users->table[i]);
 }
 

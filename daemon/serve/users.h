@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A user: all clients of one uid. They share a doorbell for each socket, and the memory on which
- * they sleep until their sweep is made (struct page_wakeup of common/page.h). So 576 ranks of a job
- * are one user with as many doorbells as there are sockets. Other users have no descriptors of
- * these doorbells and this memory, so their clients neither ring nor are woken at the expense of
- * this user. The memory is protected like the page.
+ * A user: all clients of one uid that are charged as one account. They share a doorbell for each
+ * socket, and the memory on which they sleep until their sweep is made (struct page_wakeup of
+ * common/page.h). So 576 ranks of a job are one user with as many doorbells as there are sockets.
+ * Other users have no descriptors of these doorbells and this memory, so their clients neither ring
+ * nor are woken at the expense of this user. The memory is protected like the page.
  *
  * When its last client has gone, the user stays for the next client. So coming and going costs no
  * descriptors, and a client that keeps its descriptors gets the same ones again. If more than
@@ -68,11 +68,8 @@ int users_renew_doorbells(struct users *users, struct user *user);
  * rules for connecting. */
 void users_tell(struct users *users, uint32_t quantum, const struct rules *rules);
 
-/* @uid is charged as @account from now on. */
-void users_set_account(struct users *users, uint32_t uid, unsigned account);
-
-/* @account stands for somebody else from now on: frees the users that were charged as it and have
- * no client. */
+/* @account, which has no connection, stands for somebody else from now on: frees the users that
+ * were charged as it. */
 void users_forget_account(struct users *users, unsigned account);
 
 /* Frees the users that have no client. */

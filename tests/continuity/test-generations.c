@@ -464,8 +464,8 @@ CASE("a new generation begins on another machine")
 /* The service manager does not keep descriptors of earlier generations for ever. */
 CASE("the manager keeps the present generation and nothing else")
 {
-	/* Ledger, page, configuration, owners of uids; 3 counters and a clock for each socket. */
-	assert_int_equal(daemon_process.manager.n_kept, 4 + 4 * standin_sockets());
+	/* Ledger, page, configuration; 3 counters and a clock for each socket. */
+	assert_int_equal(daemon_process.manager.n_kept, 3 + 4 * standin_sockets());
 }
 
 int main(void)

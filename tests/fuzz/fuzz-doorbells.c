@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The doorbells of a reader, its budget, and accounts, without threads and in a time of their own.
- * The input is a row of steps: users come and go, ring, sleep, change their account; uncored keeps
- * sweeps for them; time passes; the administrator changes the rules. After most steps the reader
- * takes a turn, as reader.c does.
+ * The input is a row of steps: users come and go, ring, sleep; uncored keeps sweeps for them; time
+ * passes; the administrator changes the rules. After most steps the reader takes a turn, as
+ * reader.c does.
  *
  * With any input no claim is lost, no user spends time that was not earned, and each claim is
  * answered, and each sweep kept, some time after all other users have become quiet.
@@ -300,17 +300,6 @@ static void step_sleep(unsigned i)
 	doorbells.places[i].n_clients = users[i].n_sleep;
 }
 
-static void step_change_account(unsigned i)
-{
-	unsigned account = find_account();
-
-	if (!users[i].present || account == ACCOUNTS_NONE)
-		return;
-	accounts_leave(&accounts, users[i].account, virtual_ns);
-	accounts_enter(&accounts, account);
-	users[i].account = doorbells.places[i].account = account;
-}
-
 static void step_time(unsigned i)
 {
 	virtual_ns += (uint64_t)take_byte() << (4 * i);
@@ -341,8 +330,8 @@ static void step_fill(unsigned i)
 
 /* One for each half of a byte. */
 static void (*const steps[16])(unsigned i) = { step_come, step_ring, step_renew, step_sleep,
-	step_change_account, step_time, step_costs, step_rules, step_fill, remove_user, step_keep,
-	step_ring, step_renew, step_sleep, step_change_account, step_time };
+	step_come, step_time, step_costs, step_rules, step_fill, remove_user, step_keep, step_ring,
+	step_renew, step_sleep, step_come, step_time };
 
 /*
  * All users are quiet by now and sweeps cost nothing, so every claim that waits must be answered.

@@ -592,6 +592,7 @@ int attack_run(void)
 		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return 1;
+	the_daemon.etc[0] = (struct etc_file){ "subuid", "1115112:524288:65536\n" };
 	case_add((struct CMUnitTest){ "the attacks leave nothing in the daemon", nothing_is_left,
 		remember_descriptors, compare_descriptors, NULL });
 	return run_on_daemon("standin", the_config);

@@ -15,11 +15,8 @@
 /* Of one user: max_clients_per_user as shipped, and the bound of uncored-security(7). */
 enum { CONNECTIONS_MAX = 512, ACCOUNT_DESCRIPTORS = CONNECTIONS_MAX + 256 };
 
-/*
- * Users without a name, each in a block of 65,536 ids of its own, so that none can be taken for a
- * subordinate id of another.
- */
-enum { ATTACKER = 17 * 65536 + 1000, NEWCOMER = 18 * 65536 + 1000 };
+/* Users without a name. The 65,536 ids from FIRST_SUBORDINATE on are the attacker's, too. */
+enum { ATTACKER = 1115112, NEWCOMER = 1180648, FIRST_SUBORDINATE = 524288 };
 
 struct attack {
 	const char *name;

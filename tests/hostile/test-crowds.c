@@ -20,7 +20,7 @@
 #include "client/libuncore/uncore.h"
 #include "common/wire.h"
 
-enum { USERS = 10, HELD = 8, DEEDS = 1000, FIRST_BLOCK = 24, FIRST_SUBORDINATE = 524288 };
+enum { USERS = 10, HELD = 8, DEEDS = 1000, FIRST_USER = 1572864 };
 
 /* Descriptors of one account beyond those of a daemon at rest: uncored-security(7) has the bound.
  */
@@ -137,11 +137,10 @@ CASE("random messages of one user")
 	});
 }
 
-/* Each in a block of ids of its own, which is an account of its own. */
 static _Noreturn int send_as_others(void *argument)
 {
 	(void)argument;
-	attack_become((FIRST_BLOCK + attack_is_on()) * 65536 + 1000);
+	attack_become(FIRST_USER + attack_is_on());
 	send_random_messages();
 }
 

@@ -7,7 +7,7 @@
 #include "client/libuncore/uncore.h"
 #include "common/wire.h"
 
-enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, PLACES = 1024 };
+enum { SUBORDINATES = 400, PLACES = 1024 };
 
 /* The daemon has doorbells and wake-ups of each id, and keeps those of a limited number of users
  * that may come back. */

@@ -110,21 +110,6 @@ static uint64_t number(struct json_object *user, const char *part, const char *k
 		json_object_object_get(json_object_object_get(user, part), key));
 }
 
-/* Until its uid is looked up, a user is known by the block of uids around it. */
-static void await_lookup(uint64_t uid)
-{
-	bool is_known = false;
-
-	for (int i = 0; i < 100 && !is_known; i++) {
-		struct json_object *object = report(), *user = find_user(object, "uid", uid);
-
-		is_known =
-			user && json_object_array_length(json_object_object_get(user, "processes"));
-		json_object_put(object);
-	}
-	assert_true(is_known);
-}
-
 /* --- cases --- */
 
 CASE("sweeps and CPU time of a user's reads are the user's, to the last sweep")
@@ -133,7 +118,6 @@ CASE("sweeps and CPU time of a user's reads are the user's, to the last sweep")
 	struct json_object *before, *after, *was, *is;
 	uint64_t sweeps, reader_ns;
 
-	await_lookup(NOBODY);
 	sweeps = daemon_socket_number(&the_daemon, 0, "sweeps");
 	reader_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns") +
 		    daemon_socket_number(&the_daemon, 1, "cpu_ns");
@@ -161,7 +145,6 @@ CASE("each process has its number, its user and its name, as plain text")
 	struct json_object *object, *processes, *process;
 	struct run run;
 
-	await_lookup(NOBODY);
 	object = report();
 	run_program(&run, 0,
 		(const char *[]){ build_path("client/uncore"), "info", "--clients", "--socket",
@@ -209,7 +192,7 @@ CASE("refusals are counted for the user by rule, and only root is told")
 		assert_int_equal(wait_for(start_as(SOMEBODY, open_in_vain, NULL), 10), 0);
 	daemon_reload(&the_daemon, "");
 	object = report();
-	user = find_user(object, "first_uid", 0); /* SOMEBODY has no entry in passwd */
+	user = find_user(object, "uid", SOMEBODY);
 	assert_non_null(user);
 	assert_int_equal(run.status, 1);
 	assert_non_null(strstr(run.output, "Only root is told who the clients are."));
@@ -225,7 +208,6 @@ CASE("a user whose reads wait is seen")
 
 	daemon_reload(&the_daemon, "[disclosure]\nmin_interval_per_user_ms = 5\n");
 	client = start_client(NOBODY);
-	await_lookup(NOBODY);
 	let_read(&client, 20);
 	object = report();
 	stop_client(&client);
@@ -256,7 +238,6 @@ CASE("a table of a team is its user's")
 	struct client client = start_client(NOBODY);
 	struct json_object *before, *after;
 
-	await_lookup(NOBODY);
 	before = report();
 	assert_int_equal(as_nobody(make_table, NULL), 0);
 	after = report();
@@ -279,7 +260,6 @@ CASE("the user who costs most at this moment comes first")
 
 	memset(flood, UINT8_MAX, sizeof flood);
 	client = start_client(NOBODY);
-	await_lookup(NOBODY);
 	assert_int_equal(write(client.ends[0], flood, sizeof flood), sizeof flood);
 	run_program(&run, 0, arguments);
 	kill(client.pid, SIGKILL);
@@ -357,7 +337,6 @@ CASE("requests get the user's part of the budget, on however many connections")
 	uint64_t before_ns, begin_ns, ns;
 	pid_t pid;
 
-	await_lookup(NOBODY);
 	before_ns = charged_ns(NOBODY);
 	begin_ns = clock_now_ns();
 	pid = start_as_nobody(flood, NULL);

@@ -96,10 +96,7 @@ void batch_add(
 /* Waits for the end of all, @timeout_s at most. */
 void batch_wait(struct batch_processes *batch, int timeout_s);
 
-/*
- * An unknown user that shares no block of 65,536 ids with another: no two of them can
- * be taken for one with subordinate ids.
- */
+/* Users without a name. */
 uid_t user_number(unsigned i);
 
 /* --- the rows --- */

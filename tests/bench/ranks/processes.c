@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 
-enum { READY_S = 60, LIFE_S = 180, LOOK_US = 2000, LEAD_MS = 20, UIDS_OF_A_BLOCK = 65536 };
+enum { READY_S = 60, LIFE_S = 180, LOOK_US = 2000, LEAD_MS = 20, FIRST_USER = 1049576 };
 
 /* --- the gate --- */
 
@@ -83,5 +83,5 @@ void batch_wait(struct batch_processes *batch, int timeout_s)
 
 uid_t user_number(unsigned i)
 {
-	return (16 + i) * UIDS_OF_A_BLOCK + 1000;
+	return FIRST_USER + i;
 }

@@ -1,438 +1,257 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The owners of uids, by the passwd and subuid of this computer; but a case sets how long lookups
- * wait.
- */
 #include "daemon/admit/owners.h"
 
-#include <dlfcn.h>
-#include <poll.h>
-#include <pthread.h>
-#include <pwd.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
 #include "tests/harness/test.h"
 
-/* Uids from here on are in nobody's passwd or subuid: above all ranges that tools give away. */
-enum { STRANGER = 3000000000U, PATIENCE_S = 30 };
-
-static struct owners *owners;
+static const char users[] = "root:x:0:0::/:\n"
+			    "bob:x:1001:1001::/:\n"
+			    "ann:x:1000:1000::/:\n"
+			    "also-ann:x:1000:1000::/:\n"
+			    "odd:x:100003:100003::/:\n";
 
 static uint64_t block_of(uint32_t uid)
 {
 	return UINT64_C(1) << 32 | uid >> 16;
 }
 
-/* --- a directory service that can be held --- */
+/* --- files in the place of this computer's --- */
 
-static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool held;
-	unsigned n_let;    /* lookups that may go on although it is held */
-	unsigned n_inside; /* lookups that wait */
-	unsigned n_made;   /* lookups that are over */
-	uint32_t last;     /* of the last lookup that began */
-} directory = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+static char folder[64], passwd_path[80], subuid_path[80];
 
-/* The C library's getpwuid_r(), which waits while the directory is held. */
-int getpwuid_r(
-	uid_t uid, struct passwd *passwd, char *buffer, size_t size_bytes, struct passwd **ret)
+static void write_file(const char *path, const char *text)
 {
-	int (*real)(uid_t, struct passwd *, char *, size_t, struct passwd **) =
-		dlsym(RTLD_NEXT, "getpwuid_r");
+	_cleanup_file_ FILE *file = fopen(path, "we");
 
-	pthread_mutex_lock(&directory.lock);
-	directory.last = uid;
-	directory.n_inside++;
-	while (directory.held && !directory.n_let)
-		pthread_cond_wait(&directory.changed, &directory.lock);
-	directory.n_let -= directory.held;
-	directory.n_inside--;
-	directory.n_made++;
-	pthread_mutex_unlock(&directory.lock);
-	return real(uid, passwd, buffer, size_bytes, ret);
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
 }
 
-static void hold_directory(bool held)
+static struct owners begin(const char *passwd, const char *subuid)
 {
-	pthread_mutex_lock(&directory.lock);
-	directory.held = held;
-	pthread_cond_broadcast(&directory.changed);
-	pthread_mutex_unlock(&directory.lock);
+	struct owners owners = { .passwd_path = passwd_path, .subuid_path = subuid_path };
+
+	strcpy(folder, "/tmp/uncored-test-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(passwd_path, sizeof passwd_path, "%s/passwd", folder);
+	snprintf(subuid_path, sizeof subuid_path, "%s/subuid", folder);
+	write_file(passwd_path, passwd);
+	write_file(subuid_path, subuid);
+	owners_read(&owners);
+	return owners;
 }
 
-static void let_one_lookup_go_on(void)
+static void end(struct owners *owners)
 {
-	pthread_mutex_lock(&directory.lock);
-	directory.n_let++;
-	pthread_cond_signal(&directory.changed);
-	pthread_mutex_unlock(&directory.lock);
+	unlink(subuid_path);
+	unlink(passwd_path);
+	rmdir(folder);
+	owners_done(owners);
 }
 
-static uint32_t last_lookup(void)
-{
-	uint32_t uid;
+/* --- one question --- */
 
-	pthread_mutex_lock(&directory.lock);
-	uid = directory.last;
-	pthread_mutex_unlock(&directory.lock);
-	return uid;
+static uint64_t ask_both(const char *passwd, const char *subuid, uint32_t uid)
+{
+	struct owners owners = begin(passwd, subuid);
+	uint64_t account = owners_account_of(&owners, uid);
+
+	end(&owners);
+	return account;
 }
 
-static unsigned count_lookups(void)
+static uint64_t ask(const char *subuid, uint32_t uid)
 {
-	unsigned n;
-
-	pthread_mutex_lock(&directory.lock);
-	n = directory.n_inside;
-	pthread_mutex_unlock(&directory.lock);
-	return n;
+	return ask_both(users, subuid, uid);
 }
 
-static void wait_for_lookups(unsigned n)
+static void assert_nobodys(const char *subuid, uint32_t uid)
 {
-	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
-
-	while (count_lookups() != n && clock_now_ns() < deadline_ns)
-		usleep(1000);
-	assert_int_equal(count_lookups(), n);
+	assert_int_equal(ask(subuid, uid), uid);
 }
 
-/* --- cases --- */
-
-/* A lookup may still be going on; the last lookup closes the descriptors. */
-static void end(long n_descriptors)
+static void assert_unsettled(const char *subuid, uint32_t uid)
 {
-	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
-
-	owners = owners_free(owners);
-	while (count_open_descriptors() != n_descriptors && clock_now_ns() < deadline_ns)
-		usleep(1000);
+	assert_int_equal(ask(subuid, uid), block_of(uid));
 }
 
-static int set_up(void **state)
+CASE("a range has one owner, from its first to its last")
 {
-	struct fdstore nothing = {};
+	static const char text[] = "ann:100000:65536\nbob:165536:65536\n";
 
-	remember_descriptors(state);
-	return owners_new(&nothing, &owners);
+	assert_nobodys(text, 99999);
+	assert_int_equal(ask(text, 100000), 1000);
+	assert_int_equal(ask(text, 165535), 1000);
+	assert_int_equal(ask(text, 165536), 1001);
+	assert_int_equal(ask(text, 231071), 1001);
+	assert_nobodys(text, 231072);
+	assert_nobodys("\n", 4711);
 }
 
-static int tear_down(void **state)
+CASE("a user of passwd is an account itself, also in a range of another user")
 {
-	hold_directory(false);
-	end((long)*state);
-	return compare_descriptors(state);
+	assert_int_equal(ask("ann:100000:65536\n", 100003), 100003);
+	assert_int_equal(ask("ann:100000:65536\nbob:100000:65536\n", 100003), 100003);
+	assert_int_equal(ask("bob:1000:1\n", 1000), 1000);
+	assert_int_equal(ask("ann:0:65536\n", 0), 0);
+	assert_int_equal(ask_both("\n", "1000:0:65536\n", 0), 0);
 }
 
-#define OWNERS_CASE(sentence) CASE_WITHIN(sentence, set_up, tear_down)
-
-/* Waits until there is an answer. */
-static uint32_t take_answer(void)
+CASE("overlapping ranges of two owners are their blocks'")
 {
-	struct pollfd poll_fd = { .fd = owners_fd(owners), .events = POLLIN };
-	eventfd_t count;
-	uint32_t uid;
+	static const char text[] = "ann:100000:65536\nbob:150000:65536\n";
 
-	while (!owners_take_answer(owners, &uid)) {
-		assert_int_equal(poll(&poll_fd, 1, PATIENCE_S * 1000), 1);
-		eventfd_read(owners_fd(owners), &count);
-	}
-	return uid;
+	assert_int_equal(ask(text, 149999), 1000);
+	assert_unsettled(text, 150000);
+	assert_unsettled(text, 165535);
+	assert_int_equal(ask(text, 165536), 1001);
+	assert_int_equal(block_of(131072), block_of(196607));
+	assert_int_not_equal(block_of(131071), block_of(131072));
 }
 
-OWNERS_CASE("root is its own owner, without a lookup")
+CASE("overlapping ranges of one owner are that owner's")
 {
-	uint32_t uid;
-
-	assert_int_equal(owners_account_of(owners, 0), 0);
-	usleep(10000);
-	assert_false(owners_take_answer(owners, &uid));
+	assert_int_equal(ask("ann:100000:10\nann:100005:10\n", 100007), 1000);
+	assert_int_equal(ask("ann:100000:10\nalso-ann:100005:10\n1000:100000:20\n", 100007), 1000);
+	assert_unsettled("ann:100000:10\nann:100000:10\nbob:100000:10\n", 100007);
 }
 
-OWNERS_CASE("a user of passwd is its own owner, as soon as that is known")
+CASE("an owner may be a number, if it is a uid")
 {
-	struct passwd *passwd;
-	uint32_t uid;
-
-	setpwent();
-	while ((passwd = getpwent()) && !passwd->pw_uid)
-		;
-	assert_non_null(passwd); /* each system has "nobody", at least */
-	uid = passwd->pw_uid;
-	endpwent();
-	assert_int_equal(owners_account_of(owners, uid), block_of(uid));
-	assert_int_equal(take_answer(), uid);
-	assert_int_equal(owners_account_of(owners, uid), uid);
+	assert_int_equal(ask("1234:100000:10\n", 100000), 1234);
+	assert_int_equal(ask("4294967294:100000:10\n", 100000), 4294967294);
+	assert_int_equal(ask("0:100000:10\n", 100000), 0);
+	assert_unsettled("4294967295:100000:10\n", 100000);
+	assert_unsettled("4294968296:100000:10\n", 100000); /* 1000, and 2 to the power of 32 */
 }
 
-OWNERS_CASE("a uid that nobody knows is its block's")
+/* It may be a user of a directory service: nobody can say. */
+CASE("a name that is not in passwd settles nothing")
 {
-	assert_int_equal(owners_account_of(owners, STRANGER), block_of(STRANGER));
-	assert_int_equal(take_answer(), STRANGER);
-	assert_int_equal(owners_account_of(owners, STRANGER), block_of(STRANGER));
-	assert_int_equal(block_of(STRANGER), block_of(STRANGER + 1));
-	assert_int_not_equal(block_of(STRANGER), block_of(STRANGER + 65536));
+	assert_unsettled("carol:100000:10\n", 100000);
+	assert_unsettled("ann:100000:10\ncarol:100000:10\n", 100000);
+	assert_unsettled("carol:100000:10\nann:100000:10\n", 100000);
+	assert_int_equal(ask("carol:200000:10\nann:100000:10\n", 100000), 1000);
+	assert_int_equal(ask_both("\n", "ann:100000:10\n", 100000), block_of(100000));
 }
 
-OWNERS_CASE("a known uid is not asked again")
+CASE("malformed lines are passed over")
 {
-	uint32_t uid;
+	static const char *const bad[] = {
+		"",
+		"ann",
+		"ann:",
+		"ann:100000",
+		"ann:100000:",
+		"ann::10",
+		":100000:10",
+		"::",
+		"ann:100000:ten",
+		"ann:100000:10:10",
+		"ann:100000:-1",
+		"ann:-1:100010",
+		"ann: 100000:10",
+		"ann:+100000:10",
+		"ann:0x186a0:10",
+		"ann:100000:0",
+		"ann:100000:18446744073709551616",
+		"ann:18446744073709551616:10",
+	};
+	char text[256];
 
-	owners_account_of(owners, STRANGER);
-	owners_account_of(owners, STRANGER);
-	take_answer();
-	owners_account_of(owners, STRANGER);
-	usleep(10000);
-	assert_false(owners_take_answer(owners, &uid));
-}
-
-OWNERS_CASE("few threads look up many uids")
-{
-	hold_directory(true);
-	for (unsigned i = 0; i < 200; i++)
-		owners_account_of(owners, STRANGER + i);
-	wait_for_lookups(OWNERS_LOOKUPS_MAX);
-	usleep(10000);
-	assert_int_equal(count_lookups(), OWNERS_LOOKUPS_MAX);
-	hold_directory(false);
-	for (unsigned i = 0; i < 200; i++)
-		take_answer();
-}
-
-OWNERS_CASE("the daemon ends while lookups wait, and they end later")
-{
-	hold_directory(true);
-	owners_account_of(owners, STRANGER);
-	owners_account_of(owners, STRANGER + 1);
-	wait_for_lookups(2);
-	owners = owners_free(owners);
-	assert_int_equal(count_lookups(), 2);
-	assert_null(owners_free(NULL));
-}
-
-/* Takes @n answers and marks answered[i] for uid STRANGER + i. Each uid must be answered once. */
-static void take_answers(bool *answered, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++) {
-		uint32_t uid = take_answer();
-
-		assert_false(answered[uid - STRANGER]);
-		answered[uid - STRANGER] = true;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		snprintf(text, sizeof text, "%s\n", bad[i]);
+		assert_nobodys(text, 100000);
+		snprintf(text, sizeof text, "%s\nbob:100000:10\n%s\n", bad[i], bad[i]);
+		assert_int_equal(ask(text, 100000), 1001);
+		/* passwd, too, passes over the lines that are not of its form */
+		snprintf(text, sizeof text, "%s\nbob:x:1001:1001::/:\n%s\n", bad[i], bad[i]);
+		assert_int_equal(ask_both(text, "bob:100000:10\n", 100000), 1001);
 	}
 }
 
-static void ask_for(unsigned first, unsigned n)
+/* The end of the line is not taken for a line of its own. */
+CASE("a line that is too long is passed over to its end")
 {
-	for (unsigned i = 0; i < n; i++)
-		owners_account_of(owners, STRANGER + first + i);
-}
+	for (size_t length = 400; length < 700; length++) {
+		char text[800];
 
-static unsigned count_made(void)
-{
-	unsigned n;
-
-	pthread_mutex_lock(&directory.lock);
-	n = directory.n_made;
-	pthread_mutex_unlock(&directory.lock);
-	return n;
-}
-
-/* Makes as many answers as there is room for, and then asks more questions. */
-OWNERS_CASE("no question is forgotten while nobody takes answers")
-{
-	enum { ROOM = 256, N = ROOM + OWNERS_LOOKUPS_MAX, MORE = 200 };
-	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
-	unsigned n_before = count_made();
-	static bool answered[N + MORE];
-
-	hold_directory(true);
-	ask_for(0, OWNERS_LOOKUPS_MAX);
-	wait_for_lookups(OWNERS_LOOKUPS_MAX);
-	ask_for(OWNERS_LOOKUPS_MAX, ROOM);
-	hold_directory(false);
-	while (count_made() - n_before < ROOM && clock_now_ns() < deadline_ns)
-		usleep(1000);
-	usleep(10000);
-	ask_for(N, MORE);
-	take_answers(answered, N + MORE);
-}
-
-/*
- * Asking again must bring an answer for each uid, however few questions there is room for at a
- * time.
- */
-OWNERS_CASE("a question that could not be asked is asked the next time")
-{
-	enum { N = 1000 };
-	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
-	static bool answered[N];
-	unsigned n = 0;
-	uint32_t uid;
-
-	while (n < N && clock_now_ns() < deadline_ns) {
-		for (unsigned i = 0; i < N; i++)
-			owners_account_of(owners, STRANGER + i);
-		while (owners_take_answer(owners, &uid)) {
-			n += !answered[uid - STRANGER];
-			answered[uid - STRANGER] = true;
-		}
+		memset(text, 'x', length);
+		strcpy(text + length, "bob:100000:10\nann:200000:10\n");
+		if (length + strlen("bob:100000:10\n") > 511)
+			assert_nobodys(text, 100000);
+		assert_int_equal(ask(text, 200000), 1000);
 	}
-	assert_int_equal(n, N);
 }
 
-static void wait_for_made(unsigned n)
+CASE("the last line may lack its end")
 {
-	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
-
-	while (count_made() != n && clock_now_ns() < deadline_ns)
-		usleep(1000);
-	assert_int_equal(count_made(), n);
+	assert_int_equal(ask("bob:1:1\nann:100000:10", 100009), 1000);
+	assert_nobodys("ann:100000:", 100000);
 }
 
-OWNERS_CASE("questions are answered in their order")
+CASE("counts may be huge")
 {
-	enum { N = 20 };
-	unsigned n_before = count_made();
-
-	hold_directory(true);
-	ask_for(0, OWNERS_LOOKUPS_MAX);
-	wait_for_lookups(OWNERS_LOOKUPS_MAX);
-	ask_for(OWNERS_LOOKUPS_MAX, N);
-	for (unsigned i = 0; i < N; i++) {
-		let_one_lookup_go_on();
-		wait_for_made(n_before + i + 1);
-		wait_for_lookups(OWNERS_LOOKUPS_MAX);
-		assert_int_equal(last_lookup(), STRANGER + OWNERS_LOOKUPS_MAX + i);
-	}
-	hold_directory(false);
-	for (unsigned i = 0; i < OWNERS_LOOKUPS_MAX + N; i++)
-		take_answer();
+	assert_int_equal(ask("ann:100000:18446744073709551615\n", 4294967294), 1000);
+	assert_nobodys("ann:100000:18446744073709551615\n", 99999);
+	assert_int_equal(ask("ann:0:4294967296\n", 4294967295), 1000);
+	assert_nobodys("ann:18446744073709551615:18446744073709551615\n", 100000);
 }
 
-static void wait_for_answer(void)
-{
-	struct pollfd poll_fd = { .fd = owners_fd(owners), .events = POLLIN };
-	eventfd_t count;
+/* --- files that change --- */
 
-	assert_int_equal(poll(&poll_fd, 1, PATIENCE_S * 1000), 1);
-	eventfd_read(owners_fd(owners), &count);
+static void pass(struct owners *owners, unsigned seconds)
+{
+	owners->looked_ns -= seconds * UINT64_C(1000000000);
 }
 
-/* So the later of two answers about a uid holds. */
-OWNERS_CASE("the first answer is told first")
+CASE("files that have changed are read again, at most once in 10 s")
 {
-	enum { N = 10 };
+	struct owners owners = begin(users, "ann:100000:10\n");
 
-	for (unsigned i = 0; i < N; i++) {
-		ask_for(i, 1);
-		wait_for_answer();
-	}
-	for (unsigned i = 0; i < N; i++)
-		assert_int_equal(take_answer(), STRANGER + i);
+	assert_int_equal(owners_account_of(&owners, 100000), 1000);
+	owners.looked_ns = clock_now_ns() + 1000000000; /* however slow this computer is */
+	write_file(subuid_path, "bob:100000:100\n");
+	assert_int_equal(owners_account_of(&owners, 100000), 1000);
+	pass(&owners, 11);
+	assert_int_equal(owners_account_of(&owners, 100000), 1001);
+	write_file(passwd_path, "bob:x:2002:2002::/:\n");
+	pass(&owners, 11);
+	assert_int_equal(owners_account_of(&owners, 100000), 2002);
+	unlink(subuid_path);
+	pass(&owners, 11);
+	assert_int_equal(owners_account_of(&owners, 100000), 100000);
+	write_file(subuid_path, "2003:100000:100\n");
+	pass(&owners, 11);
+	assert_int_equal(owners_account_of(&owners, 100000), 2003);
+	end(&owners);
 }
 
-/*
- * Uids that are 4096 apart share their 8 places in the table. The other uids here have other
- * places.
- */
-OWNERS_CASE("a question that cannot be asked takes no place")
+CASE("files that are the same are not read again")
 {
-	enum { PLACES = 8, APART = 4096, ROOM = 256 + OWNERS_LOOKUPS_MAX };
-	unsigned n_made;
+	struct owners owners = begin(users, "ann:100000:10\n");
 
-	for (unsigned i = 0; i < PLACES; i++) {
-		owners_account_of(owners, STRANGER + i * APART);
-		assert_int_equal(take_answer(), STRANGER + i * APART);
-	}
-	hold_directory(true);
-	for (unsigned i = 0; i < ROOM; i++) {
-		owners_account_of(owners, STRANGER + APART / 2 + i * APART);
-		if (i < OWNERS_LOOKUPS_MAX)
-			wait_for_lookups(i + 1);
-	}
-	owners_account_of(owners, STRANGER + PLACES * APART);
-	n_made = count_made();
-	hold_directory(false);
-	for (unsigned i = 0; i < ROOM; i++)
-		take_answer();
-	assert_int_equal(count_made() - n_made, ROOM);
-	for (unsigned i = 0; i < PLACES; i++)
-		owners_account_of(owners, STRANGER + i * APART);
-	owners_account_of(owners, STRANGER + 1);
-	assert_int_equal(take_answer(), STRANGER + 1);
-	assert_int_equal(count_made() - n_made, ROOM + 1);
+	owners.ranges[owners.n_users].owner = 4711; /* would be lost */
+	pass(&owners, 11);
+	assert_int_equal(owners_account_of(&owners, 100000), 4711);
+	end(&owners);
 }
 
-/* Another descriptor of the daemon's table, as the service manager keeps it. */
-static int keep_table(void)
+CASE("a file that cannot be read leaves what was known")
 {
-	char path[64], target[64];
+	struct owners owners = begin(users, "ann:100000:10\n");
 
-	for (int fd = 3; fd < 1024; fd++) {
-		ssize_t n;
-
-		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-		n = readlink(path, target, sizeof target - 1);
-		target[n > 0 ? n : 0] = '\0';
-		if (strstr(target, "memfd:uncored-owners"))
-			return dup(fd);
-	}
-	return -1;
-}
-
-static void begin_with(int fd)
-{
-	struct fdstore_item item = { .fd = fd, .name = (char *)"owners" };
-	struct fdstore store = { .n = 1, .items = &item };
-
-	assert_int_equal(owners_new(&store, &owners), 0);
-	close_fd(&item.fd);
-}
-
-/* A uid of passwd that is not root's: a guest has few. */
-static uint32_t some_uid(void)
-{
-	const struct passwd *passwd;
-
-	setpwent();
-	while ((passwd = getpwent()) && !passwd->pw_uid)
-		;
-	endpwent();
-	assert_non_null(passwd);
-	return passwd->pw_uid;
-}
-
-OWNERS_CASE("the next daemon knows what this one knew")
-{
-	uint32_t uid = some_uid();
-	int fd;
-
-	owners_account_of(owners, uid);
-	assert_int_equal(take_answer(), uid);
-	fd = keep_table();
-	assert_true(fd >= 0);
-	end((long)*state + 1);
-	begin_with(fd);
-	/* It knows it, too, while the directory does not answer. */
-	hold_directory(true);
-	owners_account_of(owners, STRANGER);
-	wait_for_lookups(1);
-	assert_int_equal(owners_account_of(owners, uid), uid);
-	hold_directory(false);
-	assert_int_equal(take_answer(), STRANGER);
-	assert_int_equal(owners_account_of(owners, uid), uid);
-}
-
-OWNERS_CASE("a descriptor that is not a table is not used")
-{
-	end((long)*state);
-	begin_with(eventfd(0, EFD_CLOEXEC));
-	assert_int_equal(owners_account_of(owners, STRANGER), block_of(STRANGER));
-	assert_int_equal(take_answer(), STRANGER);
+	owners.subuid_path = "/proc/self/mem/no-folder";
+	owners_read(&owners);
+	assert_int_equal(owners_account_of(&owners, 100000), 1000);
+	owners.subuid_path = subuid_path;
+	write_file(subuid_path, "bob:100000:10\n");
+	pass(&owners, 11);
+	assert_int_equal(owners_account_of(&owners, 100000), 1001);
+	end(&owners);
 }

@@ -323,17 +323,6 @@ BUDGET_CASE("the interval of a user holds back nobody else")
 	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 0);
 }
 
-/* An account changes so when the user's uid was looked up. */
-BUDGET_CASE("the interval of a user goes with it to another account")
-{
-	new_budget(&budget, 100, 1000);
-	budget.rules.min_interval_per_user_ms = 20;
-	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
-	sweep_for(&budget, ALICE, 2 * MS);
-	budget_move(&budget, ALICE, BOB);
-	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 17 * MS);
-}
-
 BUDGET_CASE("the longest of all waits counts")
 {
 	new_budget(&budget, 10, 1);

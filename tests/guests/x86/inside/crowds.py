@@ -31,6 +31,7 @@ class Crowds(Case):
         self.assertGreaterEqual(open_files_permitted(), FILES)
         sysctl_paranoid(2)
         HUGE_PAGES.write_text("never")
+        pathlib.Path("/etc/subuid").touch()  # on which the program mounts its own
         words = ["prlimit", f"--nofile={FILES}", CROWDS / "test-hostile-crowds", FILES, *arguments()]
         folders = {"UNCORE_BUILD_ROOT": str(CROWDS), "UNCORE_SOURCE_ROOT": str(CROWDS), "CMOCKA_MESSAGE_OUTPUT": "TAP"}
         with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

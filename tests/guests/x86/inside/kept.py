@@ -70,9 +70,9 @@ class Traffic:
 
 
 def n_kept():
-    """How many descriptors systemd keeps: of the events, page, ledger, configuration, the owners of uids, and what tells
-    that tables of teams were kept."""
-    return len(count_everything(MACHINE)[0]) + 5
+    """How many descriptors systemd keeps: of the events, page, ledger, configuration, and what tells that tables of teams
+    were kept."""
+    return len(count_everything(MACHINE)[0]) + 4
 
 
 def generation():
