@@ -77,13 +77,11 @@ bool pace_is_long(struct table *table, uint64_t usual_ns, uint64_t last_ns, uint
 	return !last_ns || time_is_long(table, last_ns) || !pace_is_overspent(table, now_ns);
 }
 
-static uint64_t gap_ns(const struct table *table)
+/* May another reading follow after this time? */
+static bool is_gap(const struct table *table, uint64_t passed_ns)
 {
-	const uint32_t overhead = overhead_of(table);
-	const uint64_t site_ns = LOAD(table->header.site_gap_ns);
-	const uint64_t own_ns = overhead ? reading_ns(table) * 10000 / overhead : 0;
-
-	return own_ns > site_ns ? own_ns : site_ns;
+	return passed_ns * overhead_of(table) >= reading_ns(table) * 10000 &&
+	       passed_ns >= LOAD(table->header.site_gap_ns);
 }
 
 bool pace_is_due(struct table *table, uint64_t now_ns)
@@ -91,7 +89,7 @@ bool pace_is_due(struct table *table, uint64_t now_ns)
 	uint64_t *last = &table->header.last_reading_ns, before_ns = LOAD(*last);
 	const uint64_t passed_ns = now_ns > before_ns ? now_ns - before_ns : 0;
 	const bool is_due = passed_ns >= GAP_MOST_NS ||
-			    (passed_ns >= gap_ns(table) && !pace_is_overspent(table, now_ns));
+			    (is_gap(table, passed_ns) && !pace_is_overspent(table, now_ns));
 
 	return is_due && __atomic_compare_exchange_n(last, &before_ns, now_ns, false,
 				 __ATOMIC_RELAXED, __ATOMIC_RELAXED);

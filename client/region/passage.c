@@ -77,7 +77,8 @@ struct edge {
 	uint64_t called_ns;
 	uint64_t at_ns; /* a thread that comes or goes does so then, for the sums */
 	bool is_read, is_timed;
-	int error; /* of the reading */
+	bool is_leaving; /* the thread is among .n_leaving of the region */
+	int error;       /* of the reading */
 };
 
 static struct edge edge_read(struct regions *regions, uint64_t called_ns, bool is_wanted)
@@ -120,17 +121,20 @@ static bool is_never_read(const struct table *table)
 	return !__atomic_load_n(&table->header.added, __ATOMIC_RELAXED);
 }
 
-/* @is_outermost: of edge.h, may be the edge of the time in which the region is open; NULL: is not.
- */
-static bool is_read(struct regions *regions, const struct region *region, uint64_t now_ns,
-	bool (*is_outermost)(struct table *table, unsigned slot, unsigned region))
+/* @is_outermost: it is the edge of the time in which a region is open whose passages are long. */
+static bool is_read(struct table *table, uint64_t now_ns, bool is_outermost)
+{
+	return is_outermost || pace_is_unlimited(table) || is_never_read(table) ||
+	       pace_is_due(table, now_ns);
+}
+
+static bool begin_is_read(struct regions *regions, const struct region *region, uint64_t now_ns)
 {
 	struct table *table = regions->team.table;
 
-	return pace_is_unlimited(table) || is_never_read(table) ||
-	       (is_outermost && region_is_long(regions, region, now_ns) &&
-		       is_outermost(table, regions->team.member.slot, region->index)) ||
-	       pace_is_due(table, now_ns);
+	return is_read(table, now_ns,
+		region_is_long(regions, region, now_ns) &&
+			edge_is_first(table, regions->team.member.slot, region->index));
 }
 
 /* --- begin --- */
@@ -180,8 +184,7 @@ int passage_begin(
 	struct regions *regions, struct region *region, struct region *outer, struct passage *ret)
 {
 	const uint64_t now_ns = clock_now_ns();
-	struct edge edge =
-		edge_read(regions, now_ns, is_read(regions, region, now_ns, edge_is_first));
+	struct edge edge = edge_read(regions, now_ns, begin_is_read(regions, region, now_ns));
 
 	*ret = (struct passage){ .region = region, .outer = outer };
 	change_outer(regions, outer, edge.at_ns, cell_pause);
@@ -203,24 +206,25 @@ static int repeat_failure(struct region *region, int error)
 	return failure.error == error ? failure_say(&failure) : error;
 }
 
-/* Is the thread the last one of this process that stays in the region? */
+/* From here on the thread is about to leave. Does no other one of the team stay in the region? */
 static bool begin_leaving(struct regions *regions, struct region *region)
 {
+	const struct member *member = &regions->team.member;
 	bool is_last;
 
 	pthread_mutex_lock(&region->lock);
 	region->n_leaving++;
 	is_last = own_cell(regions, region->index)->inside <= region->n_leaving;
 	pthread_mutex_unlock(&region->lock);
-	return is_last;
+	return is_last && edge_is_last(member->table, member->slot, region->index);
 }
 
-/* From here on the thread is about to leave. */
-static bool end_is_read(struct regions *regions, struct region *region, uint64_t now_ns)
+static bool end_is_read(
+	struct regions *regions, struct region *region, uint64_t now_ns, bool *ret_is_leaving)
 {
-	const bool is_last = begin_leaving(regions, region);
-
-	return is_read(regions, region, now_ns, is_last ? edge_is_last : NULL);
+	*ret_is_leaving = region_is_long(regions, region, now_ns);
+	return is_read(
+		regions->team.table, now_ns, *ret_is_leaving && begin_leaving(regions, region));
 }
 
 static void learn(struct region *region, uint64_t time_ns)
@@ -237,7 +241,7 @@ static void go_out(
 	struct region *region = passage->region;
 
 	pthread_mutex_lock(&region->lock);
-	region->n_leaving--;
+	region->n_leaving -= edge->is_leaving;
 	if (passage->n_given_up == region->n_given_up)
 		cell_end(own_cell(regions, region->index), passage->begun_ns, edge->called_ns,
 			edge->at_ns);
@@ -260,10 +264,12 @@ static int passage_error(
 
 int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
 {
-	struct edge edge =
-		edge_read(regions, now_ns, end_is_read(regions, passage->region, now_ns));
+	bool is_leaving;
+	struct edge edge = edge_read(
+		regions, now_ns, end_is_read(regions, passage->region, now_ns, &is_leaving));
 	int r = passage_error(regions, passage, &edge);
 
+	edge.is_leaving = is_leaving;
 	edge.is_timed = passage->is_timed;
 	go_out(regions, passage, &edge, r);
 	change_outer(regions, passage->outer, edge.at_ns, cell_resume);
@@ -276,11 +282,13 @@ int passage_next(struct regions *regions, struct passage *passage, struct region
 {
 	const uint64_t now_ns = clock_now_ns();
 	const struct passage ended = *passage;
+	bool is_leaving;
 	struct edge edge = edge_read(regions, now_ns,
-		end_is_read(regions, ended.region, now_ns) ||
-			is_read(regions, next, now_ns, edge_is_first));
+		end_is_read(regions, ended.region, now_ns, &is_leaving) ||
+			begin_is_read(regions, next, now_ns));
 	int r = passage_error(regions, &ended, &edge);
 
+	edge.is_leaving = is_leaving;
 	go_out(regions, &ended, &edge, r);
 	*passage = (struct passage){ .region = next, .outer = ended.outer };
 	come_in(regions, &edge, passage);

@@ -27,10 +27,10 @@ struct region {
 	char name[REGION_NAME_MAX];
 	unsigned index;             /* in the table */
 	pthread_mutex_t lock;       /* protects this process's cell and all below; held briefly */
-	struct failure failure;     /* of the last begin that took a reading */
 	unsigned n_given_up;        /* how often all of its passages were given up */
-	unsigned n_leaving;         /* threads that are inside and about to leave */
+	unsigned n_leaving;         /* threads that said that they are about to leave */
 	uint64_t usual_ns, last_ns; /* of its passages; see pace.h */
+	struct failure failure;     /* of the last begin that took a reading */
 };
 
 struct span;

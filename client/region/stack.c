@@ -55,16 +55,16 @@ static struct stack *stack_get(struct regions *regions)
 {
 	struct stack *stack = &thread_stack;
 
+	if (stack->owner == regions) /* until the thread ends */
+		return stack;
 	if (pthread_once(&stack_once, create_stack_key) != 0 || stack_key_failure)
 		return NULL;
 	if (!pthread_getspecific(stack_key) && pthread_setspecific(stack_key, stack) != 0)
 		return NULL;
-	if (stack->owner != regions) {
-		stack->owner = regions;
-		stack->depth = 0;
-		stack->excess = 0;
-		passage_count_thread(regions, 1);
-	}
+	stack->owner = regions;
+	stack->depth = 0;
+	stack->excess = 0;
+	passage_count_thread(regions, 1);
 	return stack;
 }
 
