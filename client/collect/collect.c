@@ -111,7 +111,7 @@ static int forget(const struct wish *wish, const struct team_table *kept)
  * that was reported would give it memory again. */
 static uint64_t unread_ns(const struct table *table, uint64_t now_ns)
 {
-	const uint64_t last_ns = __atomic_load_n(&table->header.last_reading_ns, __ATOMIC_RELAXED);
+	const uint64_t last_ns = LOAD(table->header.last_reading_ns);
 
 	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE) ||
 		!activity_is_unread(table))
@@ -127,19 +127,18 @@ static void note_end(struct table_header *header, uint64_t read_ns, uint64_t liv
 
 	if (last && last->alive_ns > lived_ns)
 		lived_ns = last->alive_ns;
-	__atomic_store_n(&header->buried_after_ns, seen_ns > lived_ns ? seen_ns - lived_ns : 0,
-		__ATOMIC_RELAXED);
-	__atomic_store_n(&header->noticed_ns, last ? seen_ns : 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&header->buried_ns, read_ns, __ATOMIC_RELAXED);
+	STORE(header->buried_after_ns, seen_ns > lived_ns ? seen_ns - lived_ns : 0);
+	STORE(header->noticed_ns, last ? seen_ns : 0);
+	STORE(header->buried_ns, read_ns);
 }
 
 /* Makes a reading of what uncored read. -EBADMSG: it is of another machine than the table. */
 static int take_last(
 	const struct table *table, const struct team_reading *last, struct readout *readout)
 {
-	const uint32_t n_metrics = __atomic_load_n(&table->header.n_metrics, __ATOMIC_RELAXED);
+	const uint32_t n_metrics = LOAD(table->header.n_metrics);
 
-	if (last->n_sockets != __atomic_load_n(&table->header.n_sockets, __ATOMIC_RELAXED))
+	if (last->n_sockets != LOAD(table->header.n_sockets))
 		return -EBADMSG;
 	readout->samples = calloc(last->n_sockets, sizeof *readout->samples);
 	if (!readout->samples)
@@ -165,8 +164,8 @@ static int add_reading(
 	_cleanup_(readout_done) struct readout readout = { .n_sockets = 0 };
 	struct table_header *header = &observer->table->header;
 	const uint64_t began_ns = clock_now_ns();
-	const uint64_t lived_ns = __atomic_load_n(&header->last_look_ns, __ATOMIC_RELAXED),
-		       read_ns = __atomic_load_n(&header->last_reading_ns, __ATOMIC_RELAXED);
+	const uint64_t lived_ns = LOAD(header->last_look_ns),
+		       read_ns = LOAD(header->last_reading_ns);
 	const bool is_open = activity_is_unread(observer->table);
 	int r = last ? take_last(observer->table, last, &readout) : meter_read(meter, &readout);
 	unsigned n_living;
@@ -257,7 +256,7 @@ static void add_last(const struct wish *wish, const struct team_table *kept, str
 
 	if (unread_ns(table, clock_now_ns()) && !member_count_living(table, kept->fd) &&
 		team_last_reading(wish->socket_path, kept, &last) == 0 &&
-		last.noticed_ns > __atomic_load_n(&table->header.last_reading_ns, __ATOMIC_RELAXED))
+		last.noticed_ns > LOAD(table->header.last_reading_ns))
 		observe_table(table, kept->fd, wish->socket_path, &last);
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "client/region/activity.h"
-#include "client/region/relaxed.h"
 #include "client/report/json.h"
 #include "client/report/quantity.h"
 #include "common/clock.h"

@@ -8,7 +8,6 @@
 
 #include "client/collect/snapshot.h"
 #include "client/region/cell.h"
-#include "client/region/relaxed.h"
 #include "common/clock.h"
 
 int snapshot_members(const struct table *table, struct record *record)

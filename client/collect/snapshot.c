@@ -10,7 +10,6 @@
 
 #include "client/region/activity.h"
 #include "client/region/pace.h"
-#include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "client/region/sums.h"
 #include "client/report/derived.h"

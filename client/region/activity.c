@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "client/region/cell.h"
-#include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "common/array.h"
 #include "common/bounds.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/cell.h"
 
-#include "client/region/relaxed.h"
-
 enum { TRIES = 1000 }; /* a write takes a few ns */
 
 void cell_copy(struct table_cell *ret, const struct table_cell *cell)
@@ -12,7 +10,7 @@ void cell_copy(struct table_cell *ret, const struct table_cell *cell)
 
 		table_copy(ret, cell, sizeof *ret);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(before & 1) && __atomic_load_n(&cell->lock, __ATOMIC_RELAXED) == before)
+		if (!(before & 1) && LOAD(cell->lock) == before)
 			return;
 	}
 }
@@ -95,7 +93,7 @@ void cell_resume(struct table_cell *cell, uint64_t now_ns)
 /* The member may have died during a write. */
 uint32_t cell_bury(struct table_cell *cell, const struct table_seen *seen)
 {
-	const uint32_t n = __atomic_load_n(&cell->inside, __ATOMIC_RELAXED);
+	const uint32_t n = LOAD(cell->inside);
 
 	if (!n && !cell->running && !(cell->lock & 1))
 		return 0;
@@ -103,7 +101,7 @@ uint32_t cell_bury(struct table_cell *cell, const struct table_seen *seen)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	STORE(cell->begun_ns, 0);
 	STORE(cell->running, 0);
-	STORE(cell->own_ns, __atomic_load_n(&seen->own_ns, __ATOMIC_RELAXED));
+	STORE(cell->own_ns, LOAD(seen->own_ns));
 	cell_leave(cell, n, cell->opened_ns);
 	cell_unlock(cell);
 	return n;

@@ -13,7 +13,7 @@
 /* A sequence lock of one writer: odd during a write. */
 static inline void cell_lock(struct table_cell *cell)
 {
-	__atomic_store_n(&cell->lock, cell->lock + 1, __ATOMIC_RELAXED);
+	STORE(cell->lock, cell->lock + 1);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 

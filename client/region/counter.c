@@ -99,8 +99,7 @@ _printf_(2, 3) _once_ static void keep_why(struct table *table, const char *form
 	va_start(arguments, format);
 	vsnprintf(why, sizeof why, format, arguments);
 	va_end(arguments);
-	if (__atomic_compare_exchange_n(
-		    &header->has_misses_why, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (REPLACE(header->has_misses_why, none, 1))
 		TABLE_WRITE_TEXT(header->misses_why, why);
 }
 
@@ -165,9 +164,7 @@ static bool agree_on(struct table *table, const struct event *event)
 	const uint64_t key = ((uint64_t)event->type + 1) << 56 ^ event->config;
 	uint64_t found = 0;
 
-	if (__atomic_compare_exchange_n(
-		    &header->misses_key, &found, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
-		found == key) {
+	if (REPLACE(header->misses_key, found, key) || found == key) {
 		TABLE_WRITE_TEXT(header->misses_event, event->name);
 		return true;
 	}

@@ -7,7 +7,6 @@
 
 #include "client/region/activity.h"
 #include "client/region/post.h"
-#include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "client/region/sums.h"
 #include "common/bounds.h"
@@ -45,20 +44,16 @@ static bool become_adder(const struct member *member)
 	const uint64_t own = adder_of(member->slot, member->state);
 	uint64_t *adder = &member->table->header.adder, other = 0;
 
-	if (__atomic_compare_exchange_n(
-		    adder, &other, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	if (REPLACE(*adder, other, own))
 		return true;
-	return other != own && !adder_lives(member, other) &&
-	       __atomic_compare_exchange_n(
-		       adder, &other, own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return other != own && !adder_lives(member, other) && REPLACE(*adder, other, own);
 }
 
 static void end_adding(const struct member *member)
 {
 	uint64_t own = adder_of(member->slot, member->state);
 
-	__atomic_compare_exchange_n(
-		&member->table->header.adder, &own, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	REPLACE(member->table->header.adder, own, 0);
 }
 
 struct interval_room {

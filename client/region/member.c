@@ -40,8 +40,7 @@ static void raise(uint32_t *number, uint32_t least)
 {
 	uint32_t now = __atomic_load_n(number, __ATOMIC_SEQ_CST);
 
-	while (now < least && !__atomic_compare_exchange_n(number, &now, least, false,
-				      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	while (now < least && !REPLACE(*number, now, least))
 		;
 }
 
@@ -74,8 +73,8 @@ static void take_over(struct member *member, unsigned slot, uint64_t before)
 		cpus_list(&set, sizeof set, cpus);
 	member->slot = slot;
 	member->state = state_after(before, member->phase);
-	__atomic_store_n(&own->pid, (int32_t)getpid(), __ATOMIC_RELAXED);
-	__atomic_store_n(&own->rank, launch_rank(), __ATOMIC_RELAXED);
+	STORE(own->pid, (int32_t)getpid());
+	STORE(own->rank, launch_rank());
 	TABLE_WRITE_TEXT(own->cpus, cpus);
 	if ((before & 0xff) != TABLE_FREE)
 		close_cells(member->table, slot);
@@ -117,8 +116,7 @@ static int try_slot(struct member *member, unsigned slot, enum table_phase phase
 		return error_say(-ENOSPC, "The disk with the table of this process is full.");
 	}
 	/* If all members of the table hold locks, only this process can change the state now. */
-	if (!__atomic_compare_exchange_n(
-		    state, &before, claimed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+	if (!REPLACE(*state, before, claimed)) {
 		lock_slot(member->fd, slot, F_UNLCK);
 		return 0;
 	}
@@ -192,13 +190,12 @@ bool member_has_slot(const struct member *member)
 {
 	const uint64_t *state = &member->table->slots[member->slot].state;
 
-	return __atomic_load_n(state, __ATOMIC_RELAXED) >> 8 == member->state >> 8;
+	return LOAD(*state) >> 8 == member->state >> 8;
 }
 
 bool member_is_known(const struct member *member)
 {
-	return __atomic_load_n(&member->table->slots[member->slot].state, __ATOMIC_RELAXED) ==
-	       member->state;
+	return LOAD(member->table->slots[member->slot].state) == member->state;
 }
 
 bool member_is_one(const struct member *member)
@@ -234,19 +231,13 @@ bool member_has_room(const struct member *member, const void *part, size_t size_
 	const size_t from = (size_t)((const char *)part - (const char *)member->table);
 	_cleanup_close_ int again = -1;
 
-	if (!__atomic_load_n(&member->table->header.boot_ns, __ATOMIC_RELAXED))
+	if (!LOAD(member->table->header.boot_ns))
 		return true;
 	if (member_has_file(member, member->fd))
 		return own_table_reserve(member->fd, from, size_bytes);
 	again = member->file ? open(member->file, O_RDWR | O_CLOEXEC) : -1;
 	return again >= 0 && member_has_file(member, again) &&
 	       own_table_reserve(again, from, size_bytes);
-}
-
-/* Has the program left our descriptor open? If not, its number may be another file's now. */
-static bool has_descriptor(const struct member *member)
-{
-	return member_has_file(member, member->fd);
 }
 
 /*
@@ -260,11 +251,10 @@ static bool mark_if_dead(const struct member *member, unsigned slot)
 	uint64_t before = __atomic_load_n(state, __ATOMIC_SEQ_CST);
 	pid_t holder;
 
-	if (is_locked(member->fd, (off_t)slot, 1, &holder) || !has_descriptor(member))
+	if (is_locked(member->fd, (off_t)slot, 1, &holder) || !member_has_file(member, member->fd))
 		return false;
 	if ((before & 0xff) == TABLE_JOINED)
-		__atomic_compare_exchange_n(state, &before, state_after(before, TABLE_DIED), false,
-			__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		REPLACE(*state, before, state_after(before, TABLE_DIED));
 	return true;
 }
 
@@ -288,8 +278,8 @@ bool member_lives(const struct member *member, unsigned slot)
 
 unsigned member_look_for_dead(const struct member *member)
 {
-	__atomic_store_n(&member->table->header.last_look_ns, clock_now_ns(), __ATOMIC_RELAXED);
-	if (member_is_alone(member) || !has_descriptor(member))
+	STORE(member->table->header.last_look_ns, clock_now_ns());
+	if (member_is_alone(member) || !member_has_file(member, member->fd))
 		return 0;
 	return look(member);
 }
@@ -297,12 +287,10 @@ unsigned member_look_for_dead(const struct member *member)
 bool member_should_look(const struct member *member, uint64_t now_ns)
 {
 	uint64_t *last = &member->table->header.last_look_ns;
-	uint64_t before_ns = __atomic_load_n(last, __ATOMIC_RELAXED);
+	uint64_t before_ns = LOAD(*last);
 
 	return !member_is_alone(member) && now_ns > before_ns &&
-	       now_ns - before_ns >= LOOK_AFTER_NS &&
-	       __atomic_compare_exchange_n(
-		       last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	       now_ns - before_ns >= LOOK_AFTER_NS && REPLACE(*last, before_ns, now_ns);
 }
 
 unsigned member_count_living(struct table *table, int fd)
@@ -339,12 +327,11 @@ void member_leave(struct member *member)
 	const enum table_phase phase = member->phase == TABLE_JOINED ? TABLE_LEFT : TABLE_FREE;
 	uint64_t state = member->state;
 
-	__atomic_compare_exchange_n(&member->table->slots[member->slot].state, &state,
-		state_after(state, phase), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	REPLACE(member->table->slots[member->slot].state, state, state_after(state, phase));
 }
 
 void member_let_go(const struct member *member)
 {
-	if (member->fd != MEMBER_ALONE && has_descriptor(member))
+	if (member_has_file(member, member->fd))
 		lock_slot(member->fd, member->slot, F_UNLCK);
 }

@@ -38,8 +38,7 @@ struct member {
 static inline bool member_is_alone(const struct member *member)
 {
 	return member->fd == MEMBER_ALONE ||
-	       (member->is_own &&
-		       __atomic_load_n(&member->table->header.n_joined, __ATOMIC_RELAXED) <= 1);
+	       (member->is_own && LOAD(member->table->header.n_joined) <= 1);
 }
 
 /* Takes a slot. -ENOSPC: living members hold all slots; -ENOMEM; errno of fcntl(2). */

@@ -42,9 +42,7 @@ static unsigned claim(struct table *table, unsigned first)
 	for (unsigned i = 0; i < TABLE_STATES; i++) {
 		uint64_t owner = 0;
 
-		if (__atomic_compare_exchange_n(&state_at(table, i)->first, &owner, first + 1,
-			    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
-			owner == first + 1)
+		if (REPLACE(state_at(table, i)->first, owner, first + 1) || owner == first + 1)
 			return i;
 	}
 	return TABLE_STATES;
@@ -68,12 +66,11 @@ static int state_init(struct regions *regions, const char *name, struct own_stat
 		return say_no_room(name);
 	strcpy(state->name, name);
 	for (int i = 0; i < STATE_ROWS; i++)
-		__atomic_store_n(
-			&table->regions[rows[i]].row, state_row_of(number, i), __ATOMIC_RELAXED);
+		STORE(table->regions[rows[i]].row, state_row_of(number, i));
 	state->turn = (struct state_turn){
 		.state = state_at(table, number), .first = rows[0], .part = rows[1]
 	};
-	__atomic_store_n(&state->turn.state->part, rows[1] + 1, __ATOMIC_RELAXED);
+	STORE(state->turn.state->part, rows[1] + 1);
 	return 0;
 }
 

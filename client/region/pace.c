@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/pace.h"
 
-#include "client/region/relaxed.h"
-
 enum { READINGS = 50 }; /* that a long passage takes at least */
 
 /* Longer passages are always long. */
@@ -91,6 +89,5 @@ bool pace_is_due(struct table *table, uint64_t now_ns)
 	const bool is_due = passed_ns >= GAP_MOST_NS ||
 			    (is_gap(table, passed_ns) && !pace_is_overspent(table, now_ns));
 
-	return is_due && __atomic_compare_exchange_n(last, &before_ns, now_ns, false,
-				 __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return is_due && REPLACE(*last, before_ns, now_ns);
 }

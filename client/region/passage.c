@@ -110,15 +110,14 @@ static void note_cost(struct regions *regions, const struct edge *edge)
 
 static bool region_is_long(struct regions *regions, const struct region *region, uint64_t now_ns)
 {
-	return pace_is_long(regions->team.table,
-		__atomic_load_n(&region->usual_ns, __ATOMIC_RELAXED),
-		__atomic_load_n(&region->last_ns, __ATOMIC_RELAXED), now_ns);
+	return pace_is_long(
+		regions->team.table, LOAD(region->usual_ns), LOAD(region->last_ns), now_ns);
 }
 
 /* Then each edge says why. */
 static bool is_never_read(const struct table *table)
 {
-	return !__atomic_load_n(&table->header.added, __ATOMIC_RELAXED);
+	return !LOAD(table->header.added);
 }
 
 /* @is_outermost: it is the edge of the time in which a region is open whose passages are long. */
@@ -159,7 +158,7 @@ static void change_outer(struct regions *regions, struct region *outer, uint64_t
 
 static uint64_t passage_count_anew(const struct regions *regions)
 {
-	return __atomic_load_n(&regions->team.table->header.n_anew, __ATOMIC_RELAXED);
+	return LOAD(regions->team.table->header.n_anew);
 }
 
 /* The time of a reading is not part of the passage. */
@@ -229,9 +228,8 @@ static bool end_is_read(
 
 static void learn(struct region *region, uint64_t time_ns)
 {
-	__atomic_store_n(
-		&region->usual_ns, pace_learn(region->usual_ns, time_ns), __ATOMIC_RELAXED);
-	__atomic_store_n(&region->last_ns, time_ns, __ATOMIC_RELAXED);
+	STORE(region->usual_ns, pace_learn(region->usual_ns, time_ns));
+	STORE(region->last_ns, time_ns);
 }
 
 /* Not if the passage was given up, by a process that exits beside its thread. */

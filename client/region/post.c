@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "client/region/relaxed.h"
 #include "client/region/state.h"
 #include "common/bounds.h"
 
@@ -45,7 +44,7 @@ void post(struct table *table, const struct readout *readout)
 	const uint64_t number = __atomic_add_fetch(&table->header.n_posts, 1, __ATOMIC_SEQ_CST);
 	struct table_post *to = &table->posts[number % TABLE_POSTS];
 
-	__atomic_store_n(&to->number, 0, __ATOMIC_RELAXED);
+	STORE(to->number, 0);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	STORE(to->at_ns, middle_ns(readout));
 	STORE(to->n_sockets, readout->n_sockets);

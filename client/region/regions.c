@@ -39,8 +39,7 @@ static struct root *root_get(void)
 	if (wiped_memory_new(sizeof *found, &memory) < 0)
 		return NULL;
 	found = memory;
-	if (__atomic_compare_exchange_n(
-		    &root, &none, found, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (REPLACE(root, none, found))
 		return found;
 	wiped_memory_free(found, sizeof *found);
 	return none;
@@ -169,7 +168,7 @@ static struct region *region_new(struct region **list, const char *name, unsigne
 static bool has_room(const struct regions *regions, unsigned index)
 {
 	const struct table *table = regions->team.table;
-	const uint32_t n = __atomic_load_n(&table->header.n_sockets, __ATOMIC_RELAXED);
+	const uint32_t n = LOAD(table->header.n_sockets);
 	const struct table_sums *sums = &table->sums[index];
 
 	return member_has_room(&regions->team.member, sums,
@@ -189,7 +188,7 @@ static int add(
 			"is "
 			"full.",
 			shown);
-	__atomic_store_n(&regions->team.table->regions[index].has_sums, 1, __ATOMIC_RELAXED);
+	STORE(regions->team.table->regions[index].has_sums, 1);
 	table_use_cell(regions->team.table, regions->team.member.slot, index);
 	if (regions->trace)
 		trace_name(regions->trace, index, shown);
@@ -230,6 +229,5 @@ bool regions_has_name(struct regions *regions, const struct region *region, cons
 
 void regions_note_span(struct regions *regions, const struct region *region)
 {
-	__atomic_store_n(
-		&regions->team.table->regions[region->index].has_spans, 1, __ATOMIC_RELAXED);
+	STORE(regions->team.table->regions[region->index].has_spans, 1);
 }

@@ -30,7 +30,7 @@ uint64_t state_time_ns(const struct state *state, int row, uint64_t now_ns)
 		time_ns = now_ns - (since >> CLASS_BITS);
 	for (int class = STATE_NONE; class <= STATE_ALL; class ++)
 		if (state_rows[row].classes >> class & 1)
-			time_ns += __atomic_load_n(&state->class_ns[class], __ATOMIC_RELAXED);
+			time_ns += LOAD(state->class_ns[class]);
 	return time_ns;
 }
 
@@ -62,7 +62,7 @@ void state_turn(struct table_cell cells[], const struct state_turn *turn)
 		cell_end(cell, cell->begun_ns, turn->left_ns, turn->now_ns);
 	if (turn->now == UNCORE_STATE_ON)
 		cell_begin(cell, turn->came_ns, turn->now_ns);
-	__atomic_store_n(&part->inside, turn->now != UNCORE_STATE_LEFT, __ATOMIC_RELAXED);
+	STORE(part->inside, turn->now != UNCORE_STATE_LEFT);
 	word = __atomic_add_fetch(&turn->state->word, amount, __ATOMIC_SEQ_CST);
 	cell_unlock(part);
 	if (state_class(word) != state_class(word - amount))
@@ -77,12 +77,12 @@ static bool count_member(
 {
 	const uint32_t lock = __atomic_load_n(&part->lock, __ATOMIC_ACQUIRE);
 
-	if (__atomic_load_n(&part->inside, __ATOMIC_RELAXED))
+	if (LOAD(part->inside))
 		*counts += STATE_PART;
-	if (__atomic_load_n(&cell->inside, __ATOMIC_RELAXED))
+	if (LOAD(cell->inside))
 		*counts += STATE_IN;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !(lock & 1) && __atomic_load_n(&part->lock, __ATOMIC_RELAXED) == lock;
+	return !(lock & 1) && LOAD(part->lock) == lock;
 }
 
 static bool count_members(
@@ -102,8 +102,8 @@ static bool count_members(
 /* A member that changes its state meanwhile changes the word. So what was counted is not used. */
 static void state_recount(struct table *table, struct state *state)
 {
-	const uint64_t first = __atomic_load_n(&state->first, __ATOMIC_RELAXED) - 1;
-	const uint64_t part = __atomic_load_n(&state->part, __ATOMIC_RELAXED) - 1;
+	const uint64_t first = LOAD(state->first) - 1;
+	const uint64_t part = LOAD(state->part) - 1;
 	uint64_t counts;
 
 	for (int i = 0; i < TRIES && first < TABLE_REGIONS_MAX && part < TABLE_REGIONS_MAX; i++) {
@@ -113,9 +113,7 @@ static void state_recount(struct table *table, struct state *state)
 			continue;
 		if (counts == from % STATE_CHANGE)
 			return;
-		if (!__atomic_compare_exchange_n(&state->word, &from,
-			    from - from % STATE_CHANGE + STATE_CHANGE + counts, false,
-			    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		if (!REPLACE(state->word, from, from - from % STATE_CHANGE + STATE_CHANGE + counts))
 			continue;
 		note_class(state, clock_now_ns());
 		return;

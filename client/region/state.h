@@ -81,7 +81,7 @@ static inline uint64_t state_row_of(unsigned number, int i)
 /* Which row of a state the region is, and of which state; -1: of none. */
 static inline int state_find_row(const struct table *table, unsigned region, unsigned *ret_number)
 {
-	const uint64_t row = __atomic_load_n(&table->regions[region].row, __ATOMIC_RELAXED);
+	const uint64_t row = LOAD(table->regions[region].row);
 
 	*ret_number = (unsigned)(row & 0xffff) - 1;
 	return *ret_number < TABLE_STATES ? (int)(row >> 16 & (STATE_ROWS - 1)) : -1;

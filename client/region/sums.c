@@ -2,7 +2,6 @@
 #include "client/region/sums.h"
 
 #include "client/libuncore/internal.h"
-#include "client/region/relaxed.h"
 
 enum { TRIES = 1000 };
 

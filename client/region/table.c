@@ -27,7 +27,7 @@ static void begin(struct table *table)
 
 	if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == TABLE_MAGIC)
 		return;
-	__atomic_store_n(&header->layout, TABLE_LAYOUT, __ATOMIC_RELAXED);
+	STORE(header->layout, TABLE_LAYOUT);
 	__atomic_store_n(&header->magic, TABLE_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -57,7 +57,7 @@ int table_map(int fd, uint64_t size_bytes, struct table **ret)
 	if (!table)
 		return error_say(-errno, "Cannot map the table of this team: %m.");
 	begin(table);
-	if (__atomic_load_n(&table->header.layout, __ATOMIC_RELAXED) != TABLE_LAYOUT) {
+	if (LOAD(table->header.layout) != TABLE_LAYOUT) {
 		table_unmap(table);
 		return error_say(-EBADMSG,
 			"The table of this team is not one of this release of libuncore.");
@@ -80,8 +80,7 @@ void table_copy(void *to, const void *from, size_t size_bytes)
 	uint64_t *target = to;
 
 	for (size_t i = 0; i < size_bytes / sizeof *source; i++)
-		__atomic_store_n(&target[i], __atomic_load_n(&source[i], __ATOMIC_RELAXED),
-			__ATOMIC_RELAXED);
+		STORE(target[i], LOAD(source[i]));
 }
 
 void table_write_text(char *field, const char *text, size_t field_bytes)
@@ -126,8 +125,7 @@ void table_keep_failure(struct table *table, const char *sentence)
 	struct table_header *header = &table->header;
 	uint32_t idle = 0;
 
-	if (!__atomic_compare_exchange_n(
-		    &header->failing, &idle, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (!REPLACE(header->failing, idle, 1))
 		return;
 	TABLE_WRITE_TEXT(header->failure, sentence);
 	__atomic_store_n(&header->failing, 0, __ATOMIC_RELEASE);
@@ -174,11 +172,6 @@ static uint32_t own_sockets(const struct uncore *handle)
 
 /* --- the machine --- */
 
-static void write_number(uint32_t *field, uint32_t number)
-{
-	__atomic_store_n(field, number, __ATOMIC_RELAXED);
-}
-
 static void write_packages(
 	struct table_header *header, const struct uncore *handle, uint32_t n_sockets)
 {
@@ -187,8 +180,8 @@ static void write_packages(
 
 	while (n < n_sockets && n < PAGE_SOCKETS_MAX &&
 		uncore_describe_socket(handle, n, &socket) == 0)
-		write_number(&header->packages[n++], socket.package);
-	write_number(&header->n_packages, n);
+		STORE(header->packages[n++], socket.package);
+	STORE(header->n_packages, n);
 }
 
 /* Members that begin at the same time all write the same values. */
@@ -197,8 +190,8 @@ static void write_machine(struct table_header *header, const struct uncore *hand
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
 
-	write_number(&header->n_sockets, machine->n_sockets);
-	write_number(&header->n_metrics, machine->n_metrics);
+	STORE(header->n_sockets, machine->n_sockets);
+	STORE(header->n_metrics, machine->n_metrics);
 	table_copy(header->generation, machine->generation, sizeof header->generation);
 	TABLE_WRITE_TEXT(header->platform, machine->platform);
 	for (uint32_t i = 0; i < machine->n_metrics; i++) {
@@ -207,8 +200,8 @@ static void write_machine(struct table_header *header, const struct uncore *hand
 	}
 	write_packages(header, handle, machine->n_sockets);
 	if (uncore_describe_daemon(handle, &daemon) == 0) {
-		__atomic_store_n(&header->quantum, daemon.quantum, __ATOMIC_RELAXED);
-		__atomic_store_n(&header->site_gap_ns, daemon.min_interval_ns, __ATOMIC_RELAXED);
+		STORE(header->quantum, daemon.quantum);
+		STORE(header->site_gap_ns, daemon.min_interval_ns);
 	}
 	__atomic_store_n(&header->is_described, 1, __ATOMIC_RELEASE);
 }
@@ -216,8 +209,8 @@ static void write_machine(struct table_header *header, const struct uncore *hand
 static bool machine_agrees(const struct table_header *header, const struct uncore *handle,
 	const struct uncore_machine *machine)
 {
-	if (__atomic_load_n(&header->n_sockets, __ATOMIC_RELAXED) != machine->n_sockets ||
-		__atomic_load_n(&header->n_metrics, __ATOMIC_RELAXED) != machine->n_metrics)
+	if (LOAD(header->n_sockets) != machine->n_sockets ||
+		LOAD(header->n_metrics) != machine->n_metrics)
 		return false;
 	for (uint32_t i = 0; i < machine->n_metrics; i++)
 		if (!has_text(header->names[i], uncore_metric_name(handle, i), UNCORE_NAME_MAX) ||
@@ -259,8 +252,7 @@ static bool claim(struct table_region *region, uint64_t hash, const char *name)
 	uint64_t found = __atomic_load_n(&region->hash, __ATOMIC_ACQUIRE);
 
 	if (!found)
-		__atomic_compare_exchange_n(
-			&region->hash, &found, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		REPLACE(region->hash, found, hash);
 	if (found && found != hash)
 		return false;
 	if (!has_text(region->name, name, sizeof region->name))
@@ -279,8 +271,7 @@ static int find_or_add_text(char *fields, int n, size_t field_bytes, const char 
 		uint64_t none = 0, first = 0;
 
 		memcpy(&first, text, strnlen(text, sizeof first));
-		if (__atomic_compare_exchange_n((uint64_t *)field, &none, first, false,
-			    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (REPLACE(*(uint64_t *)field, none, first))
 			table_write_text(field, text, field_bytes);
 		if (has_text(field, text, field_bytes))
 			return i;
@@ -329,12 +320,12 @@ void table_read_title(const struct table *table, unsigned region, char ret[TABLE
 unsigned table_count_regions(const struct table *table)
 {
 	uint32_t *known = (uint32_t *)&table->header.n_regions;
-	const unsigned before = __atomic_load_n(known, __ATOMIC_RELAXED);
+	const unsigned before = LOAD(*known);
 	unsigned n = before <= TABLE_REGIONS_MAX ? before : 0;
 
 	while (n < TABLE_REGIONS_MAX && __atomic_load_n(&table->regions[n].hash, __ATOMIC_ACQUIRE))
 		n++;
 	if (n != before)
-		__atomic_store_n(known, n, __ATOMIC_RELAXED);
+		STORE(*known, n);
 	return n;
 }

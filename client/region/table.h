@@ -47,6 +47,16 @@ enum {
 	TABLE_TITLE_BYTES = 2048, /* the longest text of a table */
 };
 
+/* Fields that other processes may read and write at any time: each access is whole, and orders no
+ * other. */
+#define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
+/* Writes @value if the field is as @expected, which then is what it was. */
+#define REPLACE(field, expected, value)                                                            \
+	__atomic_compare_exchange_n(                                                               \
+		&(field), &(expected), value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+
 #define TABLE_MAGIC 0x756e636f74656d01ULL
 
 /* --- bytes --- */
@@ -342,9 +352,7 @@ static inline bool table_has_member(const struct table *table, unsigned slot)
 static inline bool table_has_cell(const struct table *table, unsigned slot, unsigned place)
 {
 	return place == TABLE_OUTSIDE ||
-	       (__atomic_load_n(&table->slots[slot].used[place / 64], __ATOMIC_RELAXED) >>
-			       place % 64 &
-		       1);
+	       (LOAD(table->slots[slot].used[place / 64]) >> place % 64 & 1);
 }
 
 static inline void table_use_cell(struct table *table, unsigned slot, unsigned place)
@@ -363,7 +371,7 @@ static inline bool table_is_inside(const struct table *table, unsigned slot, uns
 /* Bits of the sockets that are measured. */
 static inline uint32_t table_sockets(const struct table *table)
 {
-	uint32_t mask = __atomic_load_n(&table->header.sockets, __ATOMIC_RELAXED);
+	uint32_t mask = LOAD(table->header.sockets);
 
 	return mask ? mask : UINT32_MAX;
 }

@@ -38,8 +38,7 @@ static uint32_t ending_now(const struct table *table)
 
 static bool change_ending(struct table *table, uint32_t from, uint32_t to)
 {
-	return __atomic_compare_exchange_n(
-		&table->header.ending, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return REPLACE(table->header.ending, from, to);
 }
 
 /* Waits while another process checks whether it is the last one. Returns the word after that. */
@@ -96,7 +95,7 @@ static bool end(struct team *team)
 		r = now == ENDED ? 0 : end_unless(team, now, is_member_left);
 	}
 	if (r == 1)
-		__atomic_store_n(&team->table->header.ended_ns, clock_wall_ns(), __ATOMIC_RELAXED);
+		STORE(team->table->header.ended_ns, clock_wall_ns());
 	return r == 1;
 }
 
@@ -123,10 +122,8 @@ static void agree_on_wish(struct table_header *header)
 	const uint32_t ours = PACE_WISHED | wished_overhead();
 	uint32_t first = 0;
 
-	if (!__atomic_compare_exchange_n(
-		    &header->overhead, &first, ours, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
-		first != ours)
-		__atomic_store_n(&header->other_overhead, ours, __ATOMIC_RELAXED);
+	if (!REPLACE(header->overhead, first, ours) && first != ours)
+		STORE(header->other_overhead, ours);
 }
 
 /* Members that join at the same time all write the same, except the command and the time. */
@@ -137,8 +134,7 @@ static void describe(struct team *team, const char *name, uint64_t begun_ns)
 	uint64_t none = 0;
 
 	agree_on_wish(header);
-	if (!__atomic_compare_exchange_n(
-		    &header->begun_ns, &none, begun_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (!REPLACE(header->begun_ns, none, begun_ns))
 		return;
 	launch_host(host);
 	launch_job(job);
@@ -148,9 +144,9 @@ static void describe(struct team *team, const char *name, uint64_t begun_ns)
 	TABLE_WRITE_TEXT(header->job, job);
 	TABLE_WRITE_TEXT(header->label, label);
 	TABLE_WRITE_TEXT(header->command, program_invocation_short_name);
-	__atomic_store_n(&header->run, team->kept.run, __ATOMIC_RELAXED);
+	STORE(header->run, team->kept.run);
 	if (strcmp(name, team->step) == 0) /* a process alone was not announced by a launcher */
-		__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
+		STORE(header->n_expected, job_step_local_size());
 }
 
 /* Ends the run if all members were killed. Marks them as dead, so that a member that is alive but
