@@ -135,10 +135,7 @@ static int set(struct regions *regions, const char *name, int now)
 
 _public_ int uncore_state_set(const char *name, int state)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, set(regions, name, state)) : regions_no_memory();
+	return REGIONS_CALL(set, name, state);
 }
 
 void regions_leave_states(struct regions *regions)

@@ -108,3 +108,12 @@ int regions_remember(struct regions *regions, int r);
 
 /* Sets the sentence. Returns -ENOMEM. */
 int regions_no_memory(void);
+
+/* What a program calls is @function with the regions of the process. */
+#define REGIONS_CALL(function, ...)                                                                \
+	({                                                                                         \
+		_keeps_errno_;                                                                     \
+		struct regions *regions_ = regions_get();                                          \
+		regions_ ? regions_remember(regions_, function(regions_, __VA_ARGS__))             \
+			 : regions_no_memory();                                                    \
+	})

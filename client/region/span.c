@@ -126,17 +126,10 @@ static int end(struct regions *regions, uint64_t handle)
 
 _public_ int uncore_span_begin(const char *name, uint64_t *ret_span)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, begin(regions, name, ret_span))
-		       : regions_no_memory();
+	return REGIONS_CALL(begin, name, ret_span);
 }
 
 _public_ int uncore_span_end(uint64_t span)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, end(regions, span)) : regions_no_memory();
+	return REGIONS_CALL(end, span);
 }

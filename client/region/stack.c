@@ -138,18 +138,12 @@ static int end(struct regions *regions, const char *name)
 
 _public_ int uncore_region_begin(const char *name)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, begin(regions, name)) : regions_no_memory();
+	return REGIONS_CALL(begin, name);
 }
 
 _public_ int uncore_region_end(const char *name)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, end(regions, name)) : regions_no_memory();
+	return REGIONS_CALL(end, name);
 }
 
 _public_ uint64_t uncore_passage_ns(void)
@@ -196,10 +190,7 @@ static int next(struct regions *regions, const char *old, const char *new)
 
 _public_ int uncore_region_next(const char *old, const char *new)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, next(regions, old, new)) : regions_no_memory();
+	return REGIONS_CALL(next, old, new);
 }
 
 /* --- titles --- */
@@ -224,11 +215,7 @@ static int title(struct regions *regions, const char *name, const char *text)
 
 _public_ int uncore_region_title(const char *name, const char *text)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, title(regions, name, text))
-		       : regions_no_memory();
+	return REGIONS_CALL(title, name, text);
 }
 
 /* --- work --- */
@@ -250,9 +237,5 @@ static int work(struct regions *regions, const char *name, double amount, const 
 
 _public_ int uncore_region_work(const char *name, double amount, const char *unit)
 {
-	_keeps_errno_;
-	struct regions *regions = regions_get();
-
-	return regions ? regions_remember(regions, work(regions, name, amount, unit))
-		       : regions_no_memory();
+	return REGIONS_CALL(work, name, amount, unit);
 }
