@@ -19,7 +19,7 @@ void cell_copy(struct table_cell *ret, const struct table_cell *cell)
 
 #define ADD(field, amount) __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
 
-static void cell_run(struct table_cell *cell, int change, uint64_t now_ns)
+static void change_running(struct table_cell *cell, int change, uint64_t now_ns)
 {
 	ADD(cell->running, (uint32_t)change);
 	ADD(cell->own_ns, (uint64_t)-change * now_ns);
@@ -40,27 +40,29 @@ void cell_begin(struct table_cell *cell, uint64_t now_ns, uint64_t runs_ns)
 		STORE(cell->opened_ns, runs_ns);
 	ADD(cell->inside, 1);
 	ADD(cell->begun_ns, now_ns);
-	cell_run(cell, 1, runs_ns);
+	change_running(cell, 1, runs_ns);
+	cell_unlock(cell);
+}
+
+static void end(struct table_cell *cell, uint64_t begun_ns, uint64_t time_ns, uint64_t now_ns,
+	uint64_t ran_ns)
+{
+	cell_lock(cell);
+	ADD(cell->begun_ns, -begun_ns);
+	ADD(cell->time_ns, time_ns);
+	change_running(cell, -1, ran_ns);
+	cell_leave(cell, 1, now_ns);
 	cell_unlock(cell);
 }
 
 void cell_end(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns, uint64_t ran_ns)
 {
-	cell_lock(cell);
-	ADD(cell->begun_ns, -begun_ns);
-	ADD(cell->time_ns, now_ns - begun_ns);
-	cell_run(cell, -1, ran_ns);
-	cell_leave(cell, 1, now_ns);
-	cell_unlock(cell);
+	end(cell, begun_ns, now_ns - begun_ns, now_ns, ran_ns);
 }
 
 void cell_abandon(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns)
 {
-	cell_lock(cell);
-	ADD(cell->begun_ns, -begun_ns);
-	cell_run(cell, -1, now_ns);
-	cell_leave(cell, 1, now_ns);
-	cell_unlock(cell);
+	end(cell, begun_ns, 0, now_ns, now_ns);
 }
 
 uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns)
@@ -76,17 +78,10 @@ uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns)
 	return n;
 }
 
-void cell_pause(struct table_cell *cell, uint64_t now_ns)
+void cell_run(struct table_cell *cell, int change, uint64_t now_ns)
 {
 	cell_lock(cell);
-	cell_run(cell, -1, now_ns);
-	cell_unlock(cell);
-}
-
-void cell_resume(struct table_cell *cell, uint64_t now_ns)
-{
-	cell_lock(cell);
-	cell_run(cell, 1, now_ns);
+	change_running(cell, change, now_ns);
 	cell_unlock(cell);
 }
 

@@ -33,9 +33,9 @@ void cell_end(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns, uint6
 void cell_abandon(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns);
 uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns);
 
-/* A thread inside begins another region, or is back from it. */
-void cell_pause(struct table_cell *cell, uint64_t now_ns);
-void cell_resume(struct table_cell *cell, uint64_t now_ns);
+/* A thread inside begins another region, or is back from it: it does not run here, or does again.
+ */
+void cell_run(struct table_cell *cell, int change, uint64_t now_ns);
 
 /* Closes the passages of a member that died, after which it ran until @seen says. Returns how many
  * were open. */

@@ -146,13 +146,12 @@ static void passage_keep_failure(struct region *region, int error)
 }
 
 /* A thread inside @outer begins another region, or is back from it. */
-static void change_outer(struct regions *regions, struct region *outer, uint64_t now_ns,
-	void (*change)(struct table_cell *cell, uint64_t now_ns))
+static void change_outer(struct regions *regions, struct region *outer, int change, uint64_t now_ns)
 {
 	if (!outer)
 		return;
 	pthread_mutex_lock(&outer->lock);
-	change(own_cell(regions, outer->index), now_ns);
+	cell_run(own_cell(regions, outer->index), change, now_ns);
 	pthread_mutex_unlock(&outer->lock);
 }
 
@@ -186,7 +185,7 @@ int passage_begin(
 	struct edge edge = edge_read(regions, now_ns, begin_is_read(regions, region, now_ns));
 
 	*ret = (struct passage){ .region = region, .outer = outer };
-	change_outer(regions, outer, edge.at_ns, cell_pause);
+	change_outer(regions, outer, -1, edge.at_ns);
 	come_in(regions, &edge, ret);
 	note_cost(regions, &edge);
 	return ret->error;
@@ -270,7 +269,7 @@ int passage_end(struct regions *regions, const struct passage *passage, uint64_t
 	edge.is_leaving = is_leaving;
 	edge.is_timed = passage->is_timed;
 	go_out(regions, passage, &edge, r);
-	change_outer(regions, passage->outer, edge.at_ns, cell_resume);
+	change_outer(regions, passage->outer, 1, edge.at_ns);
 	note_cost(regions, &edge);
 	return r;
 }
@@ -338,7 +337,7 @@ void passage_abandon(struct regions *regions, const struct passage *passage)
 		own_work(regions, region)->n_abandoned++;
 	}
 	pthread_mutex_unlock(&region->lock);
-	change_outer(regions, passage->outer, now_ns, cell_resume);
+	change_outer(regions, passage->outer, 1, now_ns);
 	regions_remember(regions,
 		error_say(-ECANCELED, "A thread ended inside region %s: that passage has no time.",
 			region->name));

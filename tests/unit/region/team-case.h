@@ -95,7 +95,7 @@ static inline void game_enter(struct game *game, int member, unsigned region, in
 		game_read(game, member);
 	at_ns = reads ? interval_edge_ns(game->table, at_ns) : at_ns;
 	if (outer >= 0)
-		cell_pause(game_cell(game, member, (unsigned)outer), at_ns);
+		cell_run(game_cell(game, member, (unsigned)outer), -1, at_ns);
 	game->now_ns += reads * 10;
 	cell_begin(game_cell(game, member, region), game->now_ns, at_ns);
 }
@@ -111,7 +111,7 @@ static inline void game_leave(struct game *game, int member, unsigned region, in
 	game->now_ns += reads * 10;
 	cell_end(game_cell(game, member, region), now_ns, now_ns, at_ns);
 	if (outer >= 0)
-		cell_resume(game_cell(game, member, (unsigned)outer), at_ns);
+		cell_run(game_cell(game, member, (unsigned)outer), 1, at_ns);
 }
 
 static inline struct sums game_sums(const struct game *game, unsigned place)
