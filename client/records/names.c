@@ -76,6 +76,11 @@ int64_t names_add(struct names *names, const char *name)
 	return *slot - 1;
 }
 
+bool names_have(const struct names *names, const char *name)
+{
+	return names->n && *find(names, name, is_same);
+}
+
 bool names_have_host(const struct names *names, const char *host)
 {
 	return names->n && *find(names, host, hostlist_is_same);

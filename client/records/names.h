@@ -16,6 +16,8 @@ struct names {
 /* The number of this name, which is @names->n before a name that is new. -ENOMEM. */
 int64_t names_add(struct names *names, const char *name);
 
+bool names_have(const struct names *names, const char *name);
+
 /* Is this host among those of hosts, with or without its domain? */
 bool names_have_host(const struct names *names, const char *host);
 

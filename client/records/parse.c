@@ -278,13 +278,16 @@ int record_read_fd(int fd, size_t most_bytes, char **ret_text)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t size_bytes = 0, used = 0;
+	struct stat status;
 	ssize_t n;
 
+	if (fstat(fd, &status) < 0)
+		return -errno;
 	do {
 		if (used + 1 >= size_bytes) {
 			char *larger;
 
-			size_bytes = size_bytes ? 2 * size_bytes : 65536;
+			size_bytes = size_bytes ? 2 * size_bytes : (size_t)status.st_size + 4096;
 			larger = realloc(text, size_bytes);
 			if (!larger)
 				return -ENOMEM;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "client/report/quantity.h"
+#include "common/array.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
@@ -13,16 +14,12 @@ int ranks_add(struct ranks *ranks, const struct record *record, const struct rec
 	uint32_t place)
 {
 	const uint32_t n = region->member_ns && record->members ? record->n_members : 0;
-	struct ranks_one *larger = NULL;
 
-	if (n)
-		larger = reallocarray(ranks->all, ranks->n + (size_t)n, sizeof *larger);
-	if (!larger)
-		return n ? -ENOMEM : 0;
-	ranks->all = larger;
+	if (n && array_room_for(&ranks->all, ranks->n, n, sizeof *ranks->all) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		if (region->member_ns[i])
-			larger[ranks->n++] = (struct ranks_one){
+			ranks->all[ranks->n++] = (struct ranks_one){
 				.time_ns = region->member_ns[i],
 				.rank = record->members[i].rank,
 				.pid = record->members[i].pid,

@@ -38,11 +38,24 @@ static int leave_out(char ret_why[WHY_MAX], const char *why)
 	return -EPERM;
 }
 
+/* What all files of a folder have in common. */
+struct found_in {
+	const struct json_files *files;
+	const char *path;
+	int fd;
+	struct names names; /* owned; of the files */
+	void (*take)(const struct json_file *file, void *argument);
+	void *argument;
+};
+
 /* Follows a link only within the folder. A link to elsewhere could show a trusted file under a
- * wrong name. Neither a pipe nor a terminal may make the command wait. */
-static int open_found(int folder_fd, const char *name, int *ret_fd, char ret_why[WHY_MAX])
+ * wrong name. Neither a pipe nor a terminal may make the command wait. -EALREADY: the link leads to
+ * another of the files. */
+static int open_found(
+	const struct found_in *folder, const char *name, int *ret_fd, char ret_why[WHY_MAX])
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	const int folder_fd = folder->fd;
 	char target[NAME_MAX + 2];
 	ssize_t n;
 
@@ -57,6 +70,8 @@ static int open_found(int folder_fd, const char *name, int *ret_fd, char ret_why
 	if ((size_t)n == sizeof target || memchr(target, '/', (size_t)n))
 		return leave_out(ret_why, "it is a link out of the folder");
 	target[n] = '\0';
+	if (names_have(&folder->names, target))
+		return -EALREADY;
 	*ret_fd = openat(folder_fd, target, flags);
 	if (*ret_fd < 0 && errno == ELOOP)
 		return leave_out(ret_why, "it is a link to a link");
@@ -94,11 +109,12 @@ static int check(const struct json_files *files, int fd, char ret_why[WHY_MAX])
 	return (uintmax_t)status.st_size > files->most_bytes ? -EFBIG : 0;
 }
 
-static int read_found(const struct json_files *files, int folder_fd, const char *name,
-	char **ret_text, char ret_why[WHY_MAX])
+static int read_found(
+	const struct found_in *folder, const char *name, char **ret_text, char ret_why[WHY_MAX])
 {
+	const struct json_files *files = folder->files;
 	_cleanup_close_ int fd = -1;
-	int r = open_found(folder_fd, name, &fd, ret_why);
+	int r = open_found(folder, name, &fd, ret_why);
 
 	if (r == 0)
 		r = check(files, fd, ret_why);
@@ -106,21 +122,12 @@ static int read_found(const struct json_files *files, int folder_fd, const char 
 		r = record_read_fd(fd, files->most_bytes, ret_text);
 	if (r == -EFBIG)
 		snprintf(ret_why, WHY_MAX, "it has more than %zu bytes", files->most_bytes);
-	else if (r < 0 && r != -EPERM)
+	else if (r < 0 && r != -EPERM && r != -EALREADY)
 		snprintf(ret_why, WHY_MAX, "it cannot be read: %s", strerror(-r));
 	return r;
 }
 
 /* --- all --- */
-
-/* What all files of a folder have in common. */
-struct found_in {
-	const struct json_files *files;
-	const char *path;
-	int fd;
-	void (*take)(const struct json_file *file, void *argument);
-	void *argument;
-};
 
 static bool take_found(const struct found_in *folder, const char *name)
 {
@@ -132,7 +139,9 @@ static bool take_found(const struct found_in *folder, const char *name)
 		path = NULL;
 		return false;
 	}
-	r = read_found(folder->files, folder->fd, name, &text, why);
+	r = read_found(folder, name, &text, why);
+	if (r == -EALREADY)
+		return true;
 	if (r == 0)
 		folder->take(&(struct json_file){ path, name, text }, folder->argument);
 	else if (!folder->files->again)
@@ -149,13 +158,13 @@ static int compare(const void *a, const void *b)
 }
 
 struct listed {
-	struct names names; /* owned */
-	bool any;           /* there is a file *.json, wanted or not */
+	bool any; /* there is a file *.json, wanted or not */
 	size_t n_tables;
+	const char **sorted; /* owned; the names, which belong to the folder */
 };
 
 /* Of a folder of 100,000 records, one job has few: others are neither sorted nor read. */
-static int list(const struct found_in *folder, DIR *dir, struct listed *ret)
+static int list(struct found_in *folder, DIR *dir, struct listed *ret)
 {
 	struct dirent *entry;
 
@@ -166,13 +175,17 @@ static int list(const struct found_in *folder, DIR *dir, struct listed *ret)
 		ret->any = true;
 		if (folder->files->wants && !folder->files->wants(entry->d_name, folder->argument))
 			continue;
-		if (names_add(&ret->names, entry->d_name) < 0)
+		if (names_add(&folder->names, entry->d_name) < 0)
 			return -ENOMEM;
 	}
 	if (errno)
 		return -errno;
-	if (ret->names.n)
-		qsort(ret->names.all, ret->names.n, sizeof *ret->names.all, compare);
+	ret->sorted = calloc(folder->names.n + 1U, sizeof *ret->sorted);
+	if (!ret->sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < folder->names.n; i++)
+		ret->sorted[i] = folder->names.all[i];
+	qsort(ret->sorted, folder->names.n, sizeof *ret->sorted, compare);
 	return 0;
 }
 
@@ -193,9 +206,10 @@ static bool each_of_folder(struct found_in *folder)
 			folder->files->title, folder->path, listed.n_tables);
 	if (dir)
 		folder->fd = dirfd(dir);
-	for (uint32_t i = 0; r == 0 && i < listed.names.n; i++)
-		whole &= take_found(folder, listed.names.all[i]);
-	names_done(&listed.names);
+	for (uint32_t i = 0; r == 0 && i < folder->names.n; i++)
+		whole &= take_found(folder, listed.sorted[i]);
+	free(listed.sorted);
+	names_done(&folder->names);
 	if (dir)
 		closedir(dir);
 	return whole;
