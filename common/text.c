@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <wchar.h>
 
 #include "common/macro.h"
@@ -173,7 +174,16 @@ void text_fold_to(FILE *out, const char *text, size_t at, size_t indent, size_t 
 	fputc('\n', out);
 }
 
+size_t text_line(FILE *out, size_t most)
+{
+	struct winsize size = { .ws_col = 0 };
+
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || !size.ws_col || size.ws_col > most)
+		return most;
+	return size.ws_col < TEXT_WIDTH_MIN ? TEXT_WIDTH_MIN : size.ws_col;
+}
+
 void text_fold(FILE *out, const char *text, size_t at, size_t indent)
 {
-	text_fold_to(out, text, at, indent, TEXT_WIDTH);
+	text_fold_to(out, text, at, indent, text_line(out, TEXT_WIDTH));
 }

@@ -25,7 +25,10 @@ char *text_put(uint32_t character, char *to);
 void text_append(char *text, size_t size_bytes, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-enum { TEXT_WIDTH = 80 }; /* of a terminal */
+enum { TEXT_WIDTH = 80, TEXT_WIDTH_MIN = 40 }; /* of a terminal */
+
+/* The columns of a line of @out: TEXT_WIDTH_MIN to @most on a terminal, else @most. */
+size_t text_line(FILE *out, size_t most);
 
 /* The columns of a terminal that the first bytes of a plain text take: characters of East Asia may
  * have two, and combining ones have none. */
@@ -35,5 +38,5 @@ size_t text_width(const char *text, size_t n_bytes);
  * @indent on. */
 void text_fold_to(FILE *out, const char *text, size_t at, size_t indent, size_t width);
 
-/* The same in lines of TEXT_WIDTH. */
+/* The same in lines of TEXT_WIDTH, or of a terminal that has fewer. */
 void text_fold(FILE *out, const char *text, size_t at, size_t indent);

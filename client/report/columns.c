@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "client/report/derived.h"
 #include "client/report/format.h"
@@ -285,14 +284,7 @@ static void keep_fitting(const struct record *record, struct columns *columns)
 
 unsigned columns_line(const struct record *record, FILE *out)
 {
-	struct winsize size = { .ws_col = 0 };
-
-	if (record->line)
-		return record->line;
-	if (ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || !size.ws_col ||
-		size.ws_col > COLUMNS_LINE_MAX)
-		return COLUMNS_LINE_MAX;
-	return size.ws_col < COLUMNS_LINE_MIN ? COLUMNS_LINE_MIN : size.ws_col;
+	return record->line ? record->line : (unsigned)text_line(out, COLUMNS_LINE_MAX);
 }
 
 void columns_choose(const struct record *record, unsigned line, struct columns *ret)

@@ -13,7 +13,6 @@
 enum {
 	COLUMN_CELL_MAX = 80,   /* bytes of a cell, with the final NUL */
 	COLUMNS_LINE_MAX = 120, /* characters of a line, where no terminal says that it has fewer */
-	COLUMNS_LINE_MIN = 40,  /* of a narrower terminal */
 	COLUMNS_NAME_MAX = 30,  /* at most; a longer name gets a line of its own */
 	COLUMNS_MAX = 13 + 2 * UNCORE_METRICS_MAX,
 };
@@ -55,7 +54,7 @@ struct columns {
 /* The title of the first column. */
 const char *columns_rows(const struct record *record);
 
-/* The characters of a line of @out: COLUMNS_LINE_MIN to COLUMNS_LINE_MAX. */
+/* The characters of a line of @out: text_line(), COLUMNS_LINE_MAX at most. */
 unsigned columns_line(const struct record *record, FILE *out);
 
 void columns_choose(const struct record *record, unsigned line, struct columns *ret);

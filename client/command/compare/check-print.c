@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/compare/compare.h"
+
+#include <stdint.h>
+
 #include "client/report/format.h"
 #include "client/report/quantity.h"
 #include "common/text.h"
@@ -10,7 +13,7 @@ enum { CELL_MAX = 48 };
 static const struct form {
 	const char *heading, *row, *unlike, *after;
 } forms[] = {
-	{ " %-16s %10s %10s %9s  %-18s %s\n", " %-16s %10s %10s %9s  %-18s %s\n", " %-16s %s\n",
+	{ " %-16s %10s %10s %9s  %-17s %s\n", " %-16s %10s %10s %9s  %-17s %s\n", " %-16s %s\n",
 		"" },
 	{ "| %s | %s | %s | %s | %s | %s |\n|---|--:|--:|--:|--:|---|\n",
 		"| `%s` | %s | %s | %s | %s | %s |\n", "| `%s` | | | | | %s |\n", "\n" },
@@ -72,6 +75,8 @@ void check_print(FILE *out, const struct check_result *result, bool markdown)
 	if (*result->left_out)
 		fprintf(out, " Below 1 %% of the largest, and not judged:%s.%s\n", result->left_out,
 			form->after);
-	fprintf(out, " %s\n%s", sentences[1 + result->side], form->after);
+	fputs(" ", out);
+	text_fold_to(out, sentences[1 + result->side], 1, 3, text_line(out, SIZE_MAX));
+	fputs(form->after, out);
 	format_caveats(out, result->platform, "this command");
 }

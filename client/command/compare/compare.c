@@ -13,7 +13,7 @@
 
 /* --- telling --- */
 
-static void print_verdict(const struct compare_pair *pair, double percent)
+static void print_verdict(const struct compare_pair *pair, double percent, int at)
 {
 	char text[COMPARE_VERDICT_MAX];
 
@@ -21,20 +21,20 @@ static void print_verdict(const struct compare_pair *pair, double percent)
 	output_style(stdout, strcmp(text, "more") == 0   ? STYLE_BAD
 			     : strcmp(text, "less") == 0 ? STYLE_GOOD
 							 : STYLE_PLAIN);
-	fputs(text, stdout);
+	output_rest((size_t)at, 5, "%s", text);
 	output_style(stdout, STYLE_PLAIN);
 }
 
 static void print_pair(const struct compare_pair *pair, double percent)
 {
-	printf(" %-14s", pair->name);
+	int at = printf(" %-14s ", pair->name);
+
 	if (pair->why) {
-		printf(" not comparable: %s\n", pair->why);
+		output_rest((size_t)at, 5, "not comparable: %s", pair->why);
 		return;
 	}
-	printf(" %8.4f %8.4f to %8.4f ", pair->ratio, pair->low, pair->high);
-	print_verdict(pair, percent);
-	printf("\n");
+	at += printf("%8.4f %8.4f to %8.4f ", pair->ratio, pair->low, pair->high);
+	print_verdict(pair, percent, at);
 }
 
 static void print_all(const struct compare_pair pairs[], size_t n, double percent)

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,6 +55,33 @@ void output_labelled(const char *label, const char *text)
 
 	printf("  %-*s", OUTPUT_LABEL_WIDTH, label);
 	text_fold(stdout, text, at, at);
+}
+
+static void fold_rest(size_t at, size_t indent, const char *format, va_list arguments)
+{
+	char text[2048];
+
+	vsnprintf(text, sizeof text, format, arguments);
+	text_fold_to(stdout, text, at, indent, text_line(stdout, SIZE_MAX));
+}
+
+void output_rest(size_t at, size_t indent, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fold_rest(at, indent, format, arguments);
+	va_end(arguments);
+}
+
+void output_line(size_t at, const char *format, ...)
+{
+	va_list arguments;
+
+	printf("%*s", (int)at, "");
+	va_start(arguments, format);
+	fold_rest(at, at + 2, format, arguments);
+	va_end(arguments);
 }
 
 int output_check(FILE *out, const char *command, const char *name)

@@ -29,6 +29,14 @@ enum { OUTPUT_LABEL_WIDTH = 11 };
 /* A label, and on stdout beside it a text that is folded. */
 void output_labelled(const char *label, const char *text);
 
+/* Ends a line of stdout, which is at column @at. On a terminal it is folded, with further lines
+ * from column @indent on; in a file it stays one line. */
+void output_rest(size_t at, size_t indent, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A whole line, from column @at on. */
+void output_line(size_t at, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /*
  * Has all output to @out arrived? 0; else -1, after a line on stderr that names @command and the
  * @name of @out.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/command/frame/output.h"
 #include "common/macro.h"
 
 /* --- one metric --- */
@@ -30,8 +31,8 @@ static void print_formula(const struct json_value *terms, const char *unit)
 			worth, unit, json_text(term, "event", "?"));
 		printf("       on every PMU named %s\n", json_text(term, "pmu", "?"));
 		if (json_has(term, "optional"))
-			printf("       where there is one; else: %s\n",
-				json_text(term, "optional", ""));
+			output_line(
+				7, "where there is one; else: %s", json_text(term, "optional", ""));
 		if (json_has(term, "clock"))
 			printf("       watched by its clock %s\n", json_text(term, "clock", ""));
 	}
@@ -40,10 +41,10 @@ static void print_formula(const struct json_value *terms, const char *unit)
 static void print_origin(const struct json_value *metric)
 {
 	if (json_has(metric, "source"))
-		printf("  source: %s (confidence: %s)\n", json_text(metric, "source", ""),
+		output_line(2, "source: %s (confidence: %s)", json_text(metric, "source", ""),
 			json_text(metric, "confidence", "?"));
 	if (json_has(metric, "measured"))
-		printf("  measured: %s\n", json_text(metric, "measured", ""));
+		output_line(2, "measured: %s", json_text(metric, "measured", ""));
 	if (json_flag(metric, "calibrated"))
 		printf("  calibrated: bytes per count are those of [calibration] in "
 		       "uncored.conf\n");
@@ -63,7 +64,7 @@ static void print_tried(const struct json_value *boxes, const char *metric)
 			if (!*tried || strcmp(json_text(event, "metric", ""), metric) != 0)
 				continue;
 			if (strcmp(tried, last) != 0)
-				printf("    tried before: %s\n", tried);
+				output_line(4, "tried before: %s", tried);
 			last = tried;
 		}
 	}
@@ -74,7 +75,7 @@ static void print_quality(const struct json_value *state)
 	char text[QUALITY_TEXT_MAX];
 
 	quality_format(state, text);
-	printf("  socket %" PRIu64 ": %s\n", json_number(state, "socket"), text);
+	output_line(2, "socket %" PRIu64 ": %s", json_number(state, "socket"), text);
 	if (json_has(state, "taken_from"))
 		printf("    counted by %s in its place, see below\n",
 			json_text(state, "taken_from", ""));
@@ -157,17 +158,18 @@ static void print_platform_metric(const struct json_value *metric, int width)
 		{ "measured", "measured" },
 	};
 	const char *name = json_text(metric, "name", "?");
+	const size_t at = (size_t)width + 11;
 
 	if (json_has(metric, "absent"))
-		printf("  %-*s absent  %s\n", width, name, json_text(metric, "absent", ""));
+		printf("  %-*s absent  ", width, name);
 	else
-		printf("  %-*s %-7s %s%s\n", width, name, json_text(metric, "confidence", "?"),
-			json_flag(metric, "uncalibrated") ? "uncalibrated; " : "",
-			json_text(metric, "source", ""));
+		printf("  %-*s %-7s ", width, name, json_text(metric, "confidence", "?"));
+	output_rest(at, at, "%s%s", json_flag(metric, "uncalibrated") ? "uncalibrated; " : "",
+		json_text(metric, "absent", json_text(metric, "source", "")));
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
 		if (json_has(metric, notes[i].key))
-			printf("  %-*s %s: %s\n", width + 8, "", notes[i].words,
-				json_text(metric, notes[i].key, ""));
+			output_line(
+				at, "%s: %s", notes[i].words, json_text(metric, notes[i].key, ""));
 }
 
 static void print_platform(const struct json_value *platform)
@@ -177,7 +179,7 @@ static void print_platform(const struct json_value *platform)
 
 	printf("%s: %s\n", json_text(platform, "name", "?"), json_text(platform, "title", "?"));
 	if (json_has(platform, "unsupported"))
-		printf("  unsupported: %s\n", json_text(platform, "unsupported", ""));
+		output_line(2, "unsupported: %s", json_text(platform, "unsupported", ""));
 	JSON_EACH (metrics, metric)
 		print_platform_metric(metric, width);
 	printf("\n");

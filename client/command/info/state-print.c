@@ -2,28 +2,13 @@
 #include "client/command/info/info.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "client/command/frame/output.h"
 #include "client/command/frame/validated.h"
 #include "common/macro.h"
 #include "common/text.h"
-
-/* Prints what a socket or a metric has to say, from column 4 on. */
-static void print_folded(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void print_folded(const char *format, ...)
-{
-	char text[1024];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	fputs("    ", stdout);
-	text_fold(stdout, text, 4, 6);
-}
 
 /* --- parts of the report --- */
 
@@ -46,21 +31,22 @@ static void print_head(const struct json_value *info)
 	text_fold(stdout, text, 0, 2);
 	quality_print_warnings(info);
 	if (json_has(info, "refused_configuration"))
-		printf("  THE CONFIGURATION FILE IS REFUSED, so the one as it was before holds: "
-		       "%s\n",
+		output_line(2,
+			"THE CONFIGURATION FILE IS REFUSED, so the one as it was before holds: "
+			"%s",
 			json_text(info, "refused_configuration", ""));
 }
 
 static void print_method(const struct json_value *method)
 {
 	if (!strcmp(json_text(method, "name", ""), "bpf"))
-		print_folded("%" PRIu64
-			     " boxes are read by a program in the kernel (bpf), in calls of "
-			     "%.1f us at most",
+		output_line(4,
+			"%" PRIu64 " boxes are read by a program in the kernel (bpf), in calls of "
+			"%.1f us at most",
 			json_number(method, "by_program"),
 			(double)json_number(method, "longest_call_ns") / 1e3);
 	else
-		print_folded("each box takes a read(2), which is slower and as exact: %s",
+		output_line(4, "each box takes a read(2), which is slower and as exact: %s",
 			json_text(method, "why", "?"));
 }
 
@@ -76,11 +62,11 @@ static void print_socket(const struct json_value *socket)
 		json_flag(socket, "realtime")
 			? "with real-time priority"
 			: "without real-time priority: on a busy machine reads take longer");
-	printf("    sweeps: %" PRIu64 ", the last took %.1f us; %.3f s of CPU time in all\n",
+	output_line(4, "sweeps: %" PRIu64 ", the last took %.1f us; %.3f s of CPU time in all",
 		json_number(socket, "sweeps"), (double)json_number(socket, "last_sweep_ns") / 1e3,
 		(double)json_number(socket, "cpu_ns") / 1e9);
 	print_method(json_member(socket, "method"));
-	printf("    clients: %" PRIu64 "; held back by budget or intervals: %" PRIu64 "\n",
+	output_line(4, "clients: %" PRIu64 "; held back by budget or intervals: %" PRIu64 "",
 		json_number(socket, "clients"), json_number(socket, "throttled"));
 }
 
@@ -94,7 +80,7 @@ static void print_missing(const struct json_value *entry)
 {
 	const char *metric = json_text(entry, "metric", "");
 
-	printf("  %s%s%s: %s\n", json_text(entry, "pmu", "?"), *metric ? ", " : "", metric,
+	output_line(2, "%s%s%s: %s", json_text(entry, "pmu", "?"), *metric ? ", " : "", metric,
 		json_text(entry, "why", "for an unknown reason"));
 }
 
@@ -107,12 +93,14 @@ static void print_metrics(const struct json_value *metrics)
 	JSON_EACH (metrics, metric) {
 		const char *source = json_text(metric, "source", "");
 		char text[QUALITY_METRIC_MAX];
+		int at;
 
 		quality_describe(metric, false, text);
-		printf("  %-*s %-6s %s\n", width, json_text(metric, "name", "?"),
-			json_text(metric, "unit", "?"), text);
+		at = printf("  %-*s %-6s ", width, json_text(metric, "name", "?"),
+			json_text(metric, "unit", "?"));
+		output_rest((size_t)at, 4, "%s", text);
 		if (*source)
-			print_folded("source: %s (confidence: %s)", source,
+			output_line(4, "source: %s (confidence: %s)", source,
 				json_text(metric, "confidence", "?"));
 	}
 }
@@ -155,7 +143,7 @@ static void print_continuity(const struct json_value *info)
 {
 	if (!json_has(info, "kept"))
 		return;
-	printf("  Totals %s%s.\n",
+	output_line(2, "Totals %s%s.",
 		json_flag(info, "kept")
 			? "outlive a restart of uncored"
 			: "do not outlive a restart of uncored: no service manager keeps them",
@@ -165,8 +153,9 @@ static void print_continuity(const struct json_value *info)
 static void print_teams(const struct json_value *teams)
 {
 	if (json_number(teams, "kept"))
-		printf("  %" PRIu64 " tables of teams are kept, %" PRIu64
-		       " of them of teams that are running\n",
+		output_line(2,
+			"%" PRIu64 " tables of teams are kept, %" PRIu64
+			" of them of teams that are running",
 			json_number(teams, "kept"), json_number(teams, "alive"));
 }
 
@@ -178,8 +167,9 @@ static void print_service(const struct json_value *info)
 	print_duration(json_number(info, "uptime_ns"));
 	printf("\n");
 	print_continuity(info);
-	printf("  clients: %" PRIu64 " (this one included); refused requests and connections: "
-	       "%" PRIu64 "\n",
+	output_line(2,
+		"clients: %" PRIu64 " (this one included); refused requests and connections: "
+		"%" PRIu64 "",
 		json_number(info, "clients"), json_number(info, "refused"));
 	print_teams(json_member(info, "teams"));
 	JSON_EACH (by_rule, rule)

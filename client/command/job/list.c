@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/command/frame/output.h"
 #include "client/command/job/record/spool.h"
 #include "client/command/job/record/view.h"
 #include "client/report/json.h"
@@ -41,6 +42,7 @@ static void print_row(const struct run_head *head, bool first)
 	const char *why = why_without(head);
 	const double seconds = seconds_since(head);
 	char begun[RECORD_TIME_MAX], user[16] = "-", open_for[32] = "-";
+	int at;
 
 	if (first)
 		printf(" %-16s %10s  %-24s %14s\n", "job", "user", "begun", "open for");
@@ -49,9 +51,9 @@ static void print_row(const struct run_head *head, bool first)
 		snprintf(user, sizeof user, "%u", head->uid);
 	if (!isnan(seconds))
 		snprintf(open_for, sizeof open_for, "%.0f s", seconds);
-	printf(" %-16s %10s  %-24s %14s  %s%s%s%s\n", head->id, user, *begun ? begun : "-",
-		open_for, *head->key ? "run " : "", head->key, *head->key && why ? ", " : "",
-		why ? why : "");
+	at = printf(" %-16s %10s  %-24s %14s  ", head->id, user, *begun ? begun : "-", open_for);
+	output_rest((size_t)at, 5, "%s%s%s%s", *head->key ? "run " : "", head->key,
+		*head->key && why ? ", " : "", why ? why : "");
 }
 
 static void write_json(struct jsonwriter *json, const struct run_head *head)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "client/command/frame/command.h"
+#include "client/command/frame/output.h"
 #include "client/command/frame/total.h"
 #include "client/command/stat/stat-options.h"
 #include "client/reader/reader.h"
@@ -23,21 +24,22 @@ static void print(const struct total *total, const struct uncore *handle)
 	total_show_one(total, handle, total->n_sockets, &all);
 	for (uint32_t i = 0; i < all.n_values; i++) {
 		const struct format_value *value = &all.values[i];
+		bool is_absent;
+		int at;
 
 		if (format_is_check(value->name))
 			continue;
 		uncore_quality_words(value->quality, words, sizeof words);
-		printf("%-*s %-5s", (int)all.name_width, value->name, value->unit);
+		at = printf("%-*s %-5s", (int)all.name_width, value->name, value->unit);
 		for (uint32_t k = 0; k < total->n_tiers; k++)
 			if (value->name == total->tiers[k].name)
-				printf("  %s + %s",
+				at += printf("  %s + %s",
 					uncore_metric_name(handle, total->tiers[k].read),
 					uncore_metric_name(handle, total->tiers[k].write));
-		if (value->quality & UNCORE_ABSENT)
-			printf("  absent: %s", value->why);
-		else if (*words)
-			printf("  %s", words);
-		putchar('\n');
+		is_absent = value->quality & UNCORE_ABSENT;
+		at += printf("%s", is_absent || *words ? "  " : "");
+		output_rest((size_t)at, 3, "%s%s", is_absent ? "absent: " : "",
+			is_absent ? value->why : words);
 	}
 }
 
