@@ -73,7 +73,7 @@ function add_kernels(node) {
 
 function add_channels(node) {
 	const channels = Object.entries(node.channels);
-	const share = 1 / channels.length;
+	const share = node.expected_of_channel || 1 / channels.length;
 
 	page.add(page.element("h3", {}, "Channels"));
 	if (!channels.length) {

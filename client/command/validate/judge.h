@@ -40,11 +40,11 @@ double judge_peak(const struct judged_node *node);
 const char *judge_no_peak(const struct judged_node *node);
 
 /* Nodes of a package have memory controllers of their own: adds to the findings of @node if boxes
- * that show its traffic show that of one of the @n @others, too. */
-void judge_apart(struct judged_node *node, const struct judged_node others[], unsigned n);
+ * that show its traffic show that of one of the nodes before it, too. */
+void judge_apart(struct judged_node *node);
 
 /* The worst outcome of those nodes that could be measured; absent if none could. */
-enum outcome judge_outcome(const struct judged_node nodes[], unsigned n);
+enum outcome judge_outcome(const struct session *session);
 
 /* --- the result --- */
 
@@ -62,20 +62,17 @@ void print_head(FILE *out, const struct session *session);
 void print_node(FILE *out, const struct judged_node *node);
 
 /* The result of all nodes together. */
-void print_result(
-	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n);
+void print_result(FILE *out, const struct session *session);
 
 /* All three. */
-void print_all(
-	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n);
+void print_all(FILE *out, const struct session *session);
 
 /* As JSON, without the name of the machine. For free(3); NULL: out of memory. */
-char *report_json(const struct session *session, const struct judged_node nodes[], unsigned n);
+char *report_json(const struct session *session);
 
 /* All of it as one text to paste or mail, with the @json of report_json(). Its last line tells
  * whether something in it was changed or left out. 0, or -ENOMEM. */
-int report_text(FILE *out, const struct session *session, const struct judged_node nodes[],
-	unsigned n, const char *json);
+int report_text(FILE *out, const struct session *session, const char *json);
 
 /* One kernel over nodes, threads, sizes and halos, without a verdict. 0, or negative errno after a
  * sentence on stderr. */

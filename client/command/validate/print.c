@@ -85,12 +85,18 @@ static void print_evasion(FILE *out, const struct judged_node *node)
 	text_fold(out, text, 2, 4);
 }
 
+/* For three decimals, without a sign in front of zero. */
+static double thousandths(double share)
+{
+	return round(1000 * share) / 1000 + 0.0;
+}
+
 static void print_shown(FILE *out, const struct metric_view *view)
 {
 	const struct fit *fit = &view->shown.fit;
 
 	fprintf(out, "  %s shows %.3f of the reads and %.3f of the writes (+- %.3f).\n",
-		view->metric, fit->reads, fit->writes, fit->error);
+		view->metric, thousandths(fit->reads), thousandths(fit->writes), fit->error);
 }
 
 /* What each channel of a metric shows beside what each of those that there are should show. */
@@ -106,7 +112,7 @@ static void print_channels(
 	for (unsigned i = 0; i < channels->n; i++)
 		text_append(text, sizeof text, "%s %s %.3f", i ? "," : "",
 			channels->channel[i].name,
-			shape_share(view->wanted, &channels->channel[i].shown.fit));
+			thousandths(shape_share(view->wanted, &channels->channel[i].shown.fit)));
 	text_append(text, sizeof text, ".");
 	fputs("  ", out);
 	text_fold(out, text, 2, 4);
@@ -191,14 +197,13 @@ void print_node(FILE *out, const struct judged_node *node)
 	print_calibration(out, node);
 }
 
-void print_result(
-	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n)
+void print_result(FILE *out, const struct session *session)
 {
 	unsigned counts[OUTCOME_DEFECT + 1] = { 0 };
 	const char *separator = "";
 
-	for (unsigned i = 0; i < n; i++)
-		counts[nodes[i].findings.outcome]++;
+	for (unsigned i = 0; i < session->n_nodes; i++)
+		counts[session->nodes[i].findings.outcome]++;
 	fprintf(out, "\nNodes: ");
 	for (int outcome = OUTCOME_DEFECT; outcome >= OUTCOME_RIGHT; outcome--)
 		if (counts[outcome]) {
@@ -212,11 +217,10 @@ void print_result(
 	fprintf(out, ".\n");
 }
 
-void print_all(
-	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n)
+void print_all(FILE *out, const struct session *session)
 {
 	print_head(out, session);
-	for (unsigned i = 0; i < n; i++)
-		print_node(out, &nodes[i]);
-	print_result(out, session, nodes, n);
+	for (unsigned i = 0; i < session->n_nodes; i++)
+		print_node(out, &session->nodes[i]);
+	print_result(out, session);
 }

@@ -16,6 +16,8 @@ struct session {
 	const struct json_value
 		*info; /* what uncored says of itself, in .document; NULL: nothing */
 	struct places places;
+	struct judged_node *nodes; /* those of .places that the user wants, as they are judged */
+	unsigned n_nodes;
 	uint64_t limit_bytes; /* for all arrays, by the memory limit of this process's cgroup */
 	bool shows_progress;
 	struct page page;

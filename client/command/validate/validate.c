@@ -66,8 +66,7 @@ static int prime(struct probe *probe)
 {
 	_cleanup_(readout_done) struct readout from = { 0 }, to = { 0 };
 	_cleanup_free_ double *bytes = calloc(probe->n_series + 1, sizeof *bytes);
-	_cleanup_free_ double *window_ns =
-		calloc(probe->reader.machine.n_sockets, sizeof *window_ns);
+	_cleanup_free_ double *window_ns = calloc(probe->n_series + 1, sizeof *window_ns);
 	int r = bytes && window_ns ? probe_take(probe, &from) : -ENOMEM;
 
 	if (r == 0)
@@ -135,6 +134,9 @@ static int open_session(struct session *session)
 		return -1;
 	if (!has_wanted_node(session))
 		return complain("there is no such NUMA node, or this process may not use it.");
+	session->nodes = calloc(session->places.n, sizeof *session->nodes);
+	if (!session->nodes)
+		return complain("out of memory.");
 	uncore_describe_daemon(session->probe.reader.handle, &daemon);
 	warn_of_interval(&daemon);
 	uncore_info(session->options.socket_path, &info);
@@ -152,6 +154,9 @@ static int open_session(struct session *session)
 
 static void close_session(struct session *session)
 {
+	for (unsigned i = 0; i < session->n_nodes; i++)
+		judged_done(&session->nodes[i]);
+	free(session->nodes);
 	if (session->places.n)
 		places_done(&session->places);
 	page_done(&session->page);
@@ -162,31 +167,19 @@ static void close_session(struct session *session)
 
 /* --- the verdict --- */
 
-struct all_nodes {
-	unsigned n;
-	struct judged_node node[PLACES_MAX];
-};
-
-static void nodes_done(struct all_nodes **nodes)
-{
-	for (unsigned i = 0; *nodes && i < (*nodes)->n; i++)
-		judged_done(&(*nodes)->node[i]);
-	free(*nodes);
-}
-
-static int judge_all(struct session *session, struct all_nodes *nodes, FILE *out)
+static int judge_all(struct session *session, FILE *out)
 {
 	int r = 0;
 
 	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
-		struct judged_node *node = &nodes->node[nodes->n];
+		struct judged_node *node = &session->nodes[session->n_nodes];
 
 		if (!session_wants(session, &session->places.place[i]))
 			continue;
-		nodes->n++;
+		session->n_nodes++;
 		r = judge_node(session, &session->places.place[i], node);
 		if (r == 0)
-			judge_apart(node, nodes->node, nodes->n - 1);
+			judge_apart(node);
 		if (r == 0 && !session->options.json)
 			print_node(out, node);
 		fflush(out);
@@ -219,16 +212,16 @@ static void write_still(FILE *out, const struct judged_node *node)
 	still_end(&still);
 }
 
-static int write_page(struct session *session, const struct all_nodes *nodes, const char *report)
+static int write_page(struct session *session, const char *report)
 {
 	struct page *page = &session->page;
 
 	if (!page->file.out)
 		return 0;
 	fputs(report, page->part[PAGE_DATA]);
-	print_all(page->part[PAGE_TEXT], session, nodes->node, nodes->n);
-	for (unsigned i = 0; i < nodes->n; i++)
-		write_still(page->part[PAGE_STILL], &nodes->node[i]);
+	print_all(page->part[PAGE_TEXT], session);
+	for (unsigned i = 0; i < session->n_nodes; i++)
+		write_still(page->part[PAGE_STILL], &session->nodes[i]);
 	return page_write(page);
 }
 
@@ -251,18 +244,18 @@ static int end_file(const char *path, struct written *file)
 	return r < 0 ? -1 : 0;
 }
 
-static int write_text(struct session *session, const struct all_nodes *nodes, const char *json)
+static int write_text(struct session *session, const char *json)
 {
 	if (!session->report.out)
 		return 0;
-	if (report_text(session->report.out, session, nodes->node, nodes->n, json) < 0)
+	if (report_text(session->report.out, session, json) < 0)
 		return complain("out of memory.");
 	return end_file(session->options.report, &session->report);
 }
 
-static int write_report(struct session *session, const struct all_nodes *nodes, FILE *out)
+static int write_report(struct session *session, FILE *out)
 {
-	_cleanup_free_ char *report = report_json(session, nodes->node, nodes->n);
+	_cleanup_free_ char *report = report_json(session);
 
 	if (!report) {
 		complain("out of memory.");
@@ -270,7 +263,7 @@ static int write_report(struct session *session, const struct all_nodes *nodes, 
 	}
 	if (session->options.json)
 		fprintf(out, "%s\n", report);
-	if (write_page(session, nodes, report) < 0 || write_text(session, nodes, report) < 0)
+	if (write_page(session, report) < 0 || write_text(session, report) < 0)
 		return -EIO;
 	return session->options.keep ? validated_keep(report) : 0;
 }
@@ -284,22 +277,17 @@ static int validate(struct session *session, FILE *out)
 		[OUTCOME_UNCLEAR] = EXIT_INCONCLUSIVE,
 		[OUTCOME_DEFECT] = EXIT_FAILED,
 	};
-	_cleanup_(nodes_done) struct all_nodes *nodes = calloc(1, sizeof *nodes);
 
-	if (!nodes) {
-		complain("out of memory.");
-		return EXIT_NOT_MEASURED;
-	}
 	if (!session->options.json)
 		print_head(out, session);
 	fflush(out);
-	if (judge_all(session, nodes, out) < 0)
+	if (judge_all(session, out) < 0)
 		return EXIT_NOT_MEASURED;
 	if (!session->options.json)
-		print_result(out, session, nodes->node, nodes->n);
-	if (write_report(session, nodes, out) < 0)
+		print_result(out, session);
+	if (write_report(session, out) < 0)
 		return EXIT_NOT_MEASURED;
-	return statuses[judge_outcome(nodes->node, nodes->n)];
+	return statuses[judge_outcome(session)];
 }
 
 /* --- the command --- */

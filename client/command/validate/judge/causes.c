@@ -229,29 +229,21 @@ static void find_twins(
 			names);
 }
 
-static bool counts(const struct channels *channels, const char *name)
-{
-	for (unsigned i = 0; i < channels->n; i++)
-		if (strcmp(channels->channel[i].name, name) == 0)
-			return channels->channel[i].is_active;
-	return true; /* another name says nothing */
-}
-
 /* The boxes that count for one metric of a tier and not for the other one. */
-static void find_lonely(const struct evidence *evidence, const struct channels *channels,
-	const struct channels *others, const char *metric)
+static void find_lonely(const struct evidence *evidence, const struct channels *reads,
+	const struct channels *writes)
 {
-	bool wanted[CHANNELS_MAX];
+	bool wanted[CHANNELS_MAX] = { false };
 	char names[NAMES_BYTES];
 
-	for (unsigned i = 0; i < channels->n; i++)
-		wanted[i] = channels->channel[i].is_active &&
-			    !counts(others, channels->channel[i].name);
-	if (name_those(channels, wanted, names))
+	for (unsigned i = 0; i < reads->n && i < writes->n; i++)
+		wanted[i] = reads->channel[i].is_active != writes->channel[i].is_active &&
+			    strcmp(reads->channel[i].name, writes->channel[i].name) == 0;
+	if (name_those(reads, wanted, names))
 		findings_add(evidence->findings, OUTCOME_DEFECT,
-			"Boxes that show something in %s alone: %s. Reads and writes are counted "
-			"at different memory controllers.",
-			metric, names);
+			"Reads and writes are counted at different memory controllers. Boxes that "
+			"show only one of them: %s.",
+			names);
 }
 
 void causes_check_channels(const struct evidence *evidence, const struct tier_view *views)
@@ -263,8 +255,8 @@ void causes_check_channels(const struct evidence *evidence, const struct tier_vi
 		explain_uneven(evidence, &channels[i], views->view[i].metric);
 		find_twins(evidence, &channels[i], views->view[i].metric);
 	}
-	for (unsigned i = 0; views->n == 2 && i < views->n; i++)
-		find_lonely(evidence, &channels[i], &channels[1 - i], views->view[i].metric);
+	if (views->n == 2)
+		find_lonely(evidence, &channels[0], &channels[1]);
 }
 
 /* --- traffic that does not show in the metrics where it should --- */

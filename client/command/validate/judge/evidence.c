@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/validate/judge/evidence.h"
+#include "client/command/validate/judge/verdict.h"
 
 #include <math.h>
 #include <stdarg.h>

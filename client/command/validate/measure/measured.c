@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/validate/measure/measured.h"
+#include "client/command/validate/measure/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,4 +29,47 @@ void measured_done(struct measured *measured)
 {
 	free(measured->bytes);
 	measured->bytes = NULL;
+}
+
+/* --- statistics --- */
+
+/* Of a normal distribution: its standard deviation divided by the median distance from its middle,
+ * and the standard error of a median divided by that of a mean. */
+static const double DEVIATION = 1.4826, MEDIAN_ERROR = 1.2533;
+
+int statistics_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double sort_and_halve(double values[], unsigned n)
+{
+	qsort(values, n, sizeof *values, statistics_compare);
+	return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+/* The median distance of the sorted @values from their @median. */
+static double median_distance(const double values[], unsigned n, double median)
+{
+	unsigned first = 0, last = n - 1;
+
+	/* Drops the farther end until the nearest half of the values is left from first to last. */
+	while (last - first + 1 > n / 2 + 1)
+		if (median - values[first] > values[last] - median)
+			first++;
+		else
+			last--;
+	return fmax(median - values[first], values[last] - median);
+}
+
+double statistics_median(double values[], unsigned n, double *ret_error)
+{
+	double median = sort_and_halve(values, n);
+
+	if (ret_error)
+		*ret_error =
+			DEVIATION * MEDIAN_ERROR * median_distance(values, n, median) / sqrt(n);
+	return median;
 }

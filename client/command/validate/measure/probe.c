@@ -126,28 +126,19 @@ static double channel_bytes(struct probe_series *series, const struct uncore_cha
 int probe_delta(struct probe *probe, const struct readout *from, const struct readout *to,
 	double ret_bytes[], double ret_window_ns[])
 {
-	uint32_t channel = 0;
+	const struct uncore_channel_value *begin = from->channels, *end = to->channels;
 	struct uncore_delta delta = UNCORE_DELTA_INIT;
 
-	for (uint32_t i = 0, socket = UINT32_MAX; i < probe->n_series; i++) {
+	for (uint32_t i = 0; i < probe->n_series; i++) {
 		struct probe_series *series = &probe->series[i];
+		const uint32_t socket = series->socket;
+		const int r = uncore_delta(&from->samples[socket], &to->samples[socket], &delta);
 
-		if (series->is_channel) {
-			ret_bytes[i] = channel_bytes(
-				series, &from->channels[channel], &to->channels[channel]);
-			channel++;
-			continue;
-		}
-		if (series->socket != socket) {
-			int r;
-
-			socket = series->socket;
-			r = uncore_delta(&from->samples[socket], &to->samples[socket], &delta);
-			if (r < 0)
-				return r;
-			ret_window_ns[socket] = (double)delta.window_ns;
-		}
-		ret_bytes[i] = metric_bytes(series, &delta);
+		if (r < 0)
+			return r;
+		ret_window_ns[i] = (double)delta.window_ns;
+		ret_bytes[i] = series->is_channel ? channel_bytes(series, begin++, end++)
+						  : metric_bytes(series, &delta);
 	}
 	return 0;
 }

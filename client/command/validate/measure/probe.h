@@ -38,7 +38,7 @@ void probe_done(struct probe *probe);
 int probe_take(struct probe *probe, struct readout *ret);
 
 /*
- * Writes the bytes of each series between two readings to @ret_bytes, and the window of each socket
+ * Writes the bytes of each series between two readings to @ret_bytes, and the window of its socket
  * to @ret_window_ns. Errors as uncore_delta().
  */
 int probe_delta(struct probe *probe, const struct readout *from, const struct readout *to,

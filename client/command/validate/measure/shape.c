@@ -104,19 +104,6 @@ struct shown shape_of(const struct fit *fit)
 	return shown;
 }
 
-const char *shape_words(enum shape shape)
-{
-	static const char *const words[] = {
-		[SHAPE_NOTHING] = "nothing",
-		[SHAPE_READS] = "the reads",
-		[SHAPE_WRITES] = "the writes",
-		[SHAPE_BOTH] = "reads and writes together",
-		[SHAPE_MIXED] = "different shares of reads and writes",
-	};
-
-	return words[shape];
-}
-
 bool shape_is_right(const struct shown *shown, enum shape wanted)
 {
 	return shown->shape == wanted && shape_is_near(shown->scale, 1, shown->tolerance);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/command/validate/measure/measured.h"
+#include "client/command/validate/measure/measure.h"
 
 struct fit {
 	double reads, writes; /* the share of each that it shows */
@@ -47,9 +47,6 @@ struct shown shape_of(const struct fit *fit);
 
 /* Is @value near @wanted? */
 bool shape_is_near(double value, double wanted, double tolerance);
-
-/* "the reads", ... */
-const char *shape_words(enum shape shape);
 
 /* Does it show all of what is @wanted, and nothing else? */
 bool shape_is_right(const struct shown *shown, enum shape wanted);

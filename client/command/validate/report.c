@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/validate/judge.h"
 
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +12,10 @@
 #include <time.h>
 
 #include "client/command/frame/validated.h"
-#include "client/command/validate/machine.h"
 #include "common/jsonwriter.h"
+#include "common/macro.h"
 #include "common/text.h"
+#include "common/wire.h"
 
 enum { FORMAT = 1 }; /* counts changes of this document that break its readers */
 
@@ -23,19 +27,48 @@ static void write_real(struct jsonwriter *json, const char *key, double number)
 
 /* --- the machine --- */
 
-static void write_key(void *json, const char *key, const char *value)
+/* What tells one kind of the first CPU from another, by its own keys: x86's, POWER's, Arm's. */
+static void write_processor(struct jsonwriter *json)
 {
-	jsonwriter_text(json, key, value);
+	static const char *const keys[] = { "vendor_id", "cpu family", "model", "model name",
+		"stepping", "microcode", "cpu", "revision", "CPU implementer", "CPU part" };
+	_cleanup_file_ FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[256];
+
+	while (file && fgets(line, sizeof line, file) && *line != '\n') {
+		char *colon = strchr(line, ':'), *end;
+
+		if (!colon)
+			continue;
+		for (end = colon; end > line && (end[-1] == '\t' || end[-1] == ' '); end--)
+			;
+		*end = '\0';
+		colon[strcspn(colon, "\n")] = '\0';
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+			if (strcmp(line, keys[i]) == 0)
+				jsonwriter_text(json, keys[i], colon[1] ? colon + 2 : "");
+	}
 }
 
+static unsigned count_paths(const char *pattern)
+{
+	glob_t found = { .gl_pathc = 0 };
+	unsigned n = glob(pattern, 0, NULL, &found) == 0 ? (unsigned)found.gl_pathc : 0;
+
+	globfree(&found);
+	return n;
+}
+
+/* How many DIMMs and memory controllers the kernel shows (EDAC). */
 static void write_memory(struct jsonwriter *json)
 {
-	const struct machine_memory memory = machine_memory();
+	const unsigned n_dimms = count_paths("/sys/devices/system/edac/mc/mc*/dimm*");
 
-	if (!memory.n_dimms)
+	if (!n_dimms)
 		return;
-	jsonwriter_signed(json, "dimms", memory.n_dimms);
-	jsonwriter_signed(json, "memory_controllers", memory.n_controllers);
+	jsonwriter_signed(json, "dimms", n_dimms);
+	jsonwriter_signed(
+		json, "memory_controllers", count_paths("/sys/devices/system/edac/mc/mc*"));
 }
 
 static void write_date(struct jsonwriter *json)
@@ -60,7 +93,7 @@ static void write_machine(struct jsonwriter *json, const struct session *session
 	jsonwriter_flag(json, "simulated", session_is_simulated(session));
 	jsonwriter_signed(json, "sockets", session->probe.reader.machine.n_sockets);
 	jsonwriter_object(json, "processor");
-	machine_processor(write_key, json);
+	write_processor(json);
 	jsonwriter_close(json);
 	write_memory(json);
 	jsonwriter_text(json, "kernel", system.release);
@@ -159,6 +192,8 @@ static void write_own_channels(struct jsonwriter *json, const struct judged_node
 			text_append(names, sizeof names, "%s%s", *names ? " " : "",
 				channels->channel[i].name);
 	jsonwriter_text(json, "own_channels", names);
+	if (channels->n_active)
+		write_real(json, "expected_of_channel", 1.0 / channels->n_expected);
 }
 
 static void write_calibration(struct jsonwriter *json, const struct judged_node *node)
@@ -228,7 +263,7 @@ static void write_node(struct jsonwriter *json, const struct judged_node *node)
 	jsonwriter_close(json);
 }
 
-char *report_json(const struct session *session, const struct judged_node nodes[], unsigned n)
+char *report_json(const struct session *session)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 	char *text = NULL;
@@ -237,13 +272,37 @@ char *report_json(const struct session *session, const struct judged_node nodes[
 	jsonwriter_object(&json, NULL);
 	jsonwriter_signed(&json, "format", FORMAT);
 	write_machine(&json, session);
-	jsonwriter_text(&json, "outcome", outcome_word(judge_outcome(nodes, n)));
+	jsonwriter_text(&json, "outcome", outcome_word(judge_outcome(session)));
 	jsonwriter_signed(&json, "nodes_left_out", session->places.n_left_out);
 	jsonwriter_array(&json, "nodes");
-	for (unsigned i = 0; i < n; i++)
-		write_node(&json, &nodes[i]);
+	for (unsigned i = 0; i < session->n_nodes; i++)
+		write_node(&json, &session->nodes[i]);
 	jsonwriter_close(&json);
 	jsonwriter_close(&json);
 	jsonwriter_finish(&json, &text);
 	return text;
+}
+
+/* --- what a site sends in --- */
+
+int report_text(FILE *out, const struct session *session, const char *json)
+{
+	_cleanup_free_ char *text = NULL;
+	char command[VALIDATE_COMMAND_MAX];
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return -ENOMEM;
+	validate_options_text(&session->options, command);
+	fprintf(memory,
+		"What the counters of a machine show, for the tracker of uncored. It names no\n"
+		"host and no user. Please send all of it as it is.\n\n$ %s\n",
+		command);
+	print_all(memory, session);
+	fprintf(memory, "\n%s\n", json);
+	if (fclose(memory) == EOF)
+		return -ENOMEM;
+	fprintf(out, "%sfnv1a %016" PRIx64 "\n", text, wire_hash(text, size));
+	return 0;
 }
