@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/edge.h"
 
-static bool is_held(const struct table *table, unsigned slot_and_1, unsigned region)
-{
-	return slot_and_1 && slot_and_1 <= TABLE_MEMBERS_MAX &&
-	       table_is_inside(table, slot_and_1 - 1, region);
-}
+enum { NOBODY = TABLE_MEMBERS_MAX };
 
+/* NOBODY: the one that was it has left. */
 static unsigned holder_of(const struct table *table, unsigned region)
 {
-	return (unsigned)__atomic_load_n(&table->regions[region].holder, __ATOMIC_SEQ_CST);
-}
+	const uint64_t slot = LOAD(table->regions[region].holder) - 1;
 
-static void edge_hold(struct table *table, unsigned slot, unsigned region)
-{
-	__atomic_store_n(&table->regions[region].holder, slot + 1, __ATOMIC_SEQ_CST);
+	return slot < NOBODY && table_is_inside(table, (unsigned)slot, region) ? (unsigned)slot
+									       : NOBODY;
 }
 
 bool edge_is_first(struct table *table, unsigned slot, unsigned region)
 {
-	if (is_held(table, holder_of(table, region), region))
+	if (holder_of(table, region) != NOBODY)
 		return false;
-	edge_hold(table, slot, region);
+	STORE(table->regions[region].holder, slot + 1);
 	return true;
 }
 
@@ -30,14 +25,14 @@ bool edge_is_last(struct table *table, unsigned slot, unsigned region)
 {
 	const unsigned n_slots = table_count_slots(table), holder = holder_of(table, region);
 
-	if (holder != slot + 1 && is_held(table, holder, region))
+	if (holder != slot && holder != NOBODY)
 		return false;
 	for (unsigned i = 1; i < n_slots; i++) {
 		const unsigned other = (slot + i) % n_slots;
 
 		if (!table_is_inside(table, other, region))
 			continue;
-		edge_hold(table, other, region);
+		STORE(table->regions[region].holder, other + 1);
 		return false;
 	}
 	return true;
