@@ -110,13 +110,6 @@ void regions_release(void)
 	pthread_mutex_unlock(&root_get()->creating);
 }
 
-int regions_remember(struct regions *regions, int r)
-{
-	if (r < 0)
-		table_keep_failure(regions->team.table, uncore_error_text());
-	return r;
-}
-
 /* --- by name --- */
 
 int region_check_name(const char *name)
@@ -225,9 +218,4 @@ bool regions_has_name(struct regions *regions, const struct region *region, cons
 	return region->index == TABLE_OTHERS
 		       ? region_check_name(name) == 0 && !find(bucket_of(regions, name), name)
 		       : strcmp(region->name, name) == 0;
-}
-
-void regions_note_span(struct regions *regions, const struct region *region)
-{
-	STORE(regions->team.table->regions[region->index].has_spans, 1);
 }

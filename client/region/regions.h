@@ -38,9 +38,8 @@ struct span;
 /* Passages that no thread's stack holds; see span.c. */
 struct spans {
 	pthread_mutex_t lock;
-	struct span *list; /* owned */
-	uint32_t n;        /* in the list */
-	uint32_t free;     /* number of the first free one, from 1; 0: none */
+	struct span *list; /* owned; NULL: there was none yet */
+	uint32_t free;     /* the first free place in it */
 };
 
 /* What the process is in; see span.c. */
@@ -97,14 +96,16 @@ bool regions_has_name(struct regions *regions, const struct region *region, cons
 /* This process exits: it takes part in no state any more. */
 void regions_leave_states(struct regions *regions);
 
-/* A span goes through the region. */
-void regions_note_span(struct regions *regions, const struct region *region);
-
 /* -EINVAL with a sentence: @name cannot be the name of a region. */
 int region_check_name(const char *name);
 
 /* Keeps the failure @r, with the calling thread's sentence, for the report. Returns @r. */
-int regions_remember(struct regions *regions, int r);
+static inline int regions_remember(struct regions *regions, int r)
+{
+	if (r < 0)
+		table_keep_failure(regions->team.table, uncore_error_text());
+	return r;
+}
 
 /* Sets the sentence. Returns -ENOMEM. */
 int regions_no_memory(void);

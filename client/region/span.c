@@ -15,53 +15,42 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-enum { SPANS_MOST = 65536, SPANS_FIRST = 64 };
+enum { SPANS_MOST = 65536 };
 
 struct span {
 	struct passage passage;
 	uint32_t n_uses; /* odd: open */
-	uint32_t next;   /* of the free ones; as .free of struct spans */
+	uint32_t skip;   /* the next free place is the one behind this, and so many further */
 };
 
-static uint64_t handle_of(const struct spans *spans, uint32_t number)
+static uint64_t handle_of(const struct spans *spans, uint32_t place)
 {
-	return (uint64_t)spans->list[number - 1].n_uses << 32 | number;
+	return (uint64_t)spans->list[place].n_uses << 32 | (place + 1);
 }
 
-/* Doubles the list. 0; -ENOMEM; -ENOSPC. */
-static int grow(struct spans *spans)
+/* Memory that was never used takes no room. 0; -ENOMEM; -ENOSPC. */
+static int find_room(struct spans *spans)
 {
-	const uint32_t n = spans->n ? 2 * spans->n : SPANS_FIRST;
-	struct span *larger;
-
-	if (n > SPANS_MOST)
-		return -ENOSPC;
-	larger = realloc(spans->list, n * sizeof *larger);
-	if (!larger)
+	if (!spans->list)
+		spans->list = calloc(SPANS_MOST, sizeof *spans->list);
+	if (!spans->list)
 		return -ENOMEM;
-	for (uint32_t i = spans->n; i < n; i++)
-		larger[i] = (struct span){ .next = i + 1 < n ? i + 2 : 0 };
-	spans->free = spans->n + 1;
-	spans->list = larger;
-	spans->n = n;
-	return 0;
+	return spans->free < SPANS_MOST ? 0 : -ENOSPC;
 }
 
 static int keep(struct spans *spans, const struct passage *passage, uint64_t *ret_handle)
 {
-	int r = 0;
+	int r;
 
 	pthread_mutex_lock(&spans->lock);
-	if (!spans->free)
-		r = grow(spans);
+	r = find_room(spans);
 	if (r == 0) {
-		const uint32_t number = spans->free;
-		struct span *span = &spans->list[number - 1];
+		struct span *span = &spans->list[spans->free];
 
-		spans->free = span->next;
 		span->passage = *passage;
 		span->n_uses++;
-		*ret_handle = handle_of(spans, number);
+		*ret_handle = handle_of(spans, spans->free);
+		spans->free += 1 + span->skip;
 	}
 	pthread_mutex_unlock(&spans->lock);
 	return r;
@@ -70,20 +59,19 @@ static int keep(struct spans *spans, const struct passage *passage, uint64_t *re
 /* False: there is no such open span. */
 static bool take(struct spans *spans, uint64_t handle, struct passage *ret)
 {
-	const uint32_t number = (uint32_t)handle;
-	bool is_open = false;
+	const uint32_t place = (uint32_t)handle - 1;
+	bool is_open;
 
 	pthread_mutex_lock(&spans->lock);
-	if (number && number <= spans->n && handle == handle_of(spans, number)) {
-		struct span *span = &spans->list[number - 1];
+	is_open = spans->list && place < SPANS_MOST && handle == handle_of(spans, place) &&
+		  spans->list[place].n_uses & 1;
+	if (is_open) {
+		struct span *span = &spans->list[place];
 
-		is_open = span->n_uses & 1;
 		*ret = span->passage;
-		if (is_open) {
-			span->n_uses++;
-			span->next = spans->free;
-			spans->free = number;
-		}
+		span->n_uses++;
+		span->skip = spans->free - place - 1;
+		spans->free = place;
 	}
 	pthread_mutex_unlock(&spans->lock);
 	return is_open;
@@ -98,7 +86,7 @@ static int begin(struct regions *regions, const char *name, uint64_t *ret_span)
 	*ret_span = 0;
 	if (r < 0)
 		return r;
-	regions_note_span(regions, region);
+	STORE(regions->team.table->regions[region->index].has_spans, 1);
 	error = passage_begin(regions, region, NULL, &passage);
 	r = keep(&regions->spans, &passage, ret_span);
 	if (r == 0) {
