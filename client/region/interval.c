@@ -285,7 +285,7 @@ static void add_posts(
 	uint64_t after_ns = 0, i;
 
 	while ((i = post_next(table, first, last, after_ns))) {
-		after_ns = LOAD(table->posts[i % TABLE_POSTS].at_ns);
+		after_ns = LOAD(post_at(table, i)->at_ns);
 		if (post_take(table, i, &room->interval.to))
 			add_interval(room, table);
 	}
@@ -301,6 +301,8 @@ static void interval_add_all(struct interval_room *room, struct table *table)
 	add_planned(room, table);
 	room->activities.is_late = LOAD(header->seen_of) != LOAD(header->added);
 	if (activities_look(&room->activities, table)) {
+		if (first > 1 && !taken)
+			add_posts(room, table, 1, 1);
 		add_posts(room, table, first, last);
 		activities_keep(&room->activities, table);
 		STORE(header->seen_of, LOAD(header->added));

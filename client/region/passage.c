@@ -10,6 +10,7 @@
 #include "client/region/edge.h"
 #include "client/region/interval.h"
 #include "client/region/pace.h"
+#include "client/region/post.h"
 #include "common/clock.h"
 
 static struct table_cell *own_cell(const struct regions *regions, unsigned place)
@@ -117,7 +118,7 @@ static bool region_is_long(struct regions *regions, const struct region *region,
 /* Then each edge says why. */
 static bool is_never_read(const struct table *table)
 {
-	return !LOAD(table->header.added);
+	return !LOAD(table->header.added) && !LOAD(post_at(table, 1)->number);
 }
 
 /* @is_outermost: it is the edge of the time in which a region is open whose passages are long. */

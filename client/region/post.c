@@ -42,7 +42,7 @@ static void post_rows(const struct table *table, struct table_post *to)
 void post(struct table *table, const struct readout *readout)
 {
 	const uint64_t number = __atomic_add_fetch(&table->header.n_posts, 1, __ATOMIC_SEQ_CST);
-	struct table_post *to = &table->posts[number % TABLE_POSTS];
+	struct table_post *to = post_at(table, number);
 
 	STORE(to->number, 0);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -56,7 +56,7 @@ void post(struct table *table, const struct readout *readout)
 
 bool post_take(const struct table *table, uint64_t number, struct table_post *ret)
 {
-	const struct table_post *from = &table->posts[number % TABLE_POSTS];
+	const struct table_post *from = post_at(table, number);
 	bool is_whole = __atomic_load_n(&from->number, __ATOMIC_ACQUIRE) == number;
 
 	table_copy(ret, from, offsetof(struct table_post, sockets));
@@ -72,7 +72,7 @@ uint64_t post_next(const struct table *table, uint64_t first, uint64_t last, uin
 	uint64_t earliest_ns = UINT64_MAX, found = 0;
 
 	for (uint64_t i = first; i <= last; i++) {
-		const struct table_post *post = &table->posts[i % TABLE_POSTS];
+		const struct table_post *post = post_at(table, i);
 		const bool is_whole = __atomic_load_n(&post->number, __ATOMIC_ACQUIRE) == i;
 		const uint64_t at_ns = LOAD(post->at_ns);
 

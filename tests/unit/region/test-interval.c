@@ -149,6 +149,26 @@ CASE("what waits is added in the order of its time, and no region gets the other
 	game_end(&game);
 }
 
+CASE("the first reading waits for as long as it takes, and what moved since then is not lost")
+{
+	static struct game game;
+
+	game_begin(&game);
+	game_come(&game, 0);
+	game_block(&game, true);
+	game_enter(&game, 0, 0, -1, true);
+	for (int i = 0; i < 2 * TABLE_POSTS; i++) {
+		move(&game, 1000, 10);
+		game_read(&game, 1);
+	}
+	game_block(&game, false);
+	move(&game, 1000, 10);
+	game_leave(&game, 0, 0, -1, true);
+	expect(&game, 0, 20 * TABLE_POSTS + 10, 20 * TABLE_POSTS + 10, 20 * TABLE_POSTS + 10);
+	assert_int_equal(game_sums(&game, 0).lost_ns, 0);
+	game_end(&game);
+}
+
 CASE("a passage after the end of an interval, which is over when this is added, is in the next one")
 {
 	static struct game game;
