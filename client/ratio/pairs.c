@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/records/parse.h"
+#include "client/records/read.h"
 #include "client/report/format.h"
 #include "common/macro.h"
 #include "common/text.h"

@@ -96,6 +96,8 @@ int join_head(const struct record *record, bool first, struct join *join)
 			total->begun_ns = record->begun_ns;
 		if (record->ended_ns > total->ended_ns)
 			total->ended_ns = record->ended_ns;
+		if (!record->rows)
+			total->rows = NULL;
 		total->n_expected = total->n_expected && record->n_expected
 					    ? total->n_expected + record->n_expected
 					    : 0;

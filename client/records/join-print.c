@@ -18,23 +18,34 @@ enum {
 	NAME_LEAST = 8,
 };
 
+/* Jobs of a batch system have no ranks. */
+static void print_ranks(FILE *out, const struct record *total)
+{
+	if (total->rows)
+		return;
+	fprintf(out, ", %" PRIu32, total->n_members);
+	if (total->n_expected)
+		fprintf(out, " of %" PRIu32, total->n_expected);
+	fprintf(out, " rank%s", total->n_members == 1 && total->n_expected <= 1 ? "" : "s");
+}
+
 static void print_heading(FILE *out, const struct join *join)
 {
 	const struct record *total = &join->total;
 	const uint32_t n_nodes = join->runs.n_machines;
 
-	fprintf(out, "\n Regions of %s (", *total->command ? total->command : "unknown commands");
+	if (total->rows)
+		fputs("\n Jobs (", out);
+	else
+		fprintf(out, "\n Regions of %s (",
+			*total->command ? total->command : "unknown commands");
 	if (*total->job)
 		fprintf(out, "job %s, ", total->job);
-	fprintf(out, "%" PRIu32 " node%s, ", n_nodes, n_nodes == 1 ? "" : "s");
+	fprintf(out, "%" PRIu32 " node%s", n_nodes, n_nodes == 1 ? "" : "s");
 	if (join->runs.n_runs > 1)
-		fprintf(out, "%" PRIu32 " runs, ", join->runs.n_runs);
-	fprintf(out, "%" PRIu32, total->n_members);
-	if (total->n_expected)
-		fprintf(out, " of %" PRIu32, total->n_expected);
-	fprintf(out, " rank%s), platform %s%s:\n",
-		total->n_members == 1 && total->n_expected <= 1 ? "" : "s",
-		*total->platform ? total->platform : "unknown",
+		fprintf(out, ", %" PRIu32 " runs", join->runs.n_runs);
+	print_ranks(out, total);
+	fprintf(out, "), platform %s%s:\n", *total->platform ? total->platform : "unknown",
 		join->runs.n_runs == 0  ? ""
 		: join->runs.n_runs > 1 ? ", all nodes of a run together"
 					: ", all nodes together");
@@ -201,7 +212,7 @@ static int print_nodes_of(FILE *out, const struct join *join, uint32_t i)
 	nodes.regions = views;
 	nodes.n_regions = region->n_parts;
 	join_write_name(join, i, name);
-	fprintf(out, "\n Region %s on each node:\n", name);
+	fprintf(out, "\n %s %s on each node:\n", nodes.rows ? "Job" : "Region", name);
 	record_print_regions(out, &nodes);
 	return 0;
 }

@@ -62,9 +62,15 @@ static inline const char *json_text(
 
 static inline uint64_t json_count(const struct json_value *value)
 {
-	return json_value_kind(value) == JSON_WHOLE && *value->at != '-'
-		       ? strtoull(value->at, NULL, 10)
-		       : 0;
+	uint64_t count = 0;
+
+	if (json_value_kind(value) != JSON_WHOLE || *value->at == '-')
+		return 0;
+	if (value->n_inside >= 19)
+		return strtoull(value->at, NULL, 10);
+	for (uint32_t i = 0; i < value->n_inside; i++)
+		count = 10 * count + (uint64_t)(value->at[i] - '0');
+	return count;
 }
 
 static inline uint64_t json_number(const struct json_value *object, const char *key)

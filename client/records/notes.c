@@ -37,13 +37,13 @@ static const char *host_of(const struct record *record)
 bool notes_is_twin(struct twins *twins, const struct record *record)
 {
 	const uint32_t n = twins->seen.n;
-	char text[sizeof record->host + sizeof record->team + sizeof record->job + 64];
+	char text[sizeof record->host + sizeof record->step + sizeof record->job + 64];
 	int64_t number;
 
 	snprintf(text, sizeof text, "%" PRId64 " %" PRIu32 " %" PRIu32 " %" PRId32 "\n%s\n%s\n%s",
-		record->begun_ns, record->run, record->n_members,
-		record->n_members ? record->members[0].pid : 0, record->team, record->job,
-		record->host);
+		record->begun_ns ? record->begun_ns : record->ended_ns, record->run,
+		record->n_members, record->n_members ? record->members[0].pid : 0,
+		runs_step(record), record->job, record->host);
 	number = names_add(&twins->seen, text);
 	if (number < 0 || number == n)
 		return false;

@@ -21,7 +21,7 @@ static uint32_t flag_of(const char *word)
 	for (int i = 0; i < QUALITY_BITS; i++) {
 		if (!*known[i])
 			uncore_quality_words(1U << i, known[i], sizeof known[i]);
-		if (strcmp(known[i], word) == 0)
+		if (*known[i] == *word && strcmp(known[i], word) == 0)
 			return 1U << i;
 	}
 	return strcmp(word, "unknown") == 0 ? 0 : flag_of("unknown");

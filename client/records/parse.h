@@ -15,23 +15,12 @@
  */
 int record_parse(char *text, struct record *ret_record, char ret_why[JSON_READER_WHY_MAX]);
 
-/* The same for a record or an array of records. Adds all of them to @list, or none. Also -E2BIG:
- * there are too many. */
-int record_list_parse(char *text, struct record_list *list, char ret_why[JSON_READER_WHY_MAX]);
+/* The same of a part of a parsed text. */
+int record_parse_object(const struct json_value *object, struct record *ret_record,
+	char ret_why[JSON_READER_WHY_MAX]);
 
 /* As json_text_parse(), with the end of a sentence. */
 int record_parse_json(char *text, struct json_text *ret, char ret_why[JSON_READER_WHY_MAX]);
-
-/* --- from files --- */
-
-/* As record_list_parse(). Also -EFBIG, and the errors of open(2) and read(2). */
-int record_read(const char *path, struct record_list *list, char ret_why[JSON_READER_WHY_MAX]);
-
-/* The whole text of a file, for free(3). -EFBIG; the errors of open(2) and read(2). */
-int record_read_text(const char *path, char **ret_text);
-int record_read_fd(int fd, size_t most_bytes, char **ret_text);
-
-enum { RECORD_FILE_MOST_BYTES = 256 << 20 }; /* more than any file has */
 
 /* --- parts that other documents have, too --- */
 

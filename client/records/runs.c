@@ -22,9 +22,9 @@ int runs_one(uint32_t n_records, struct runs *ret)
 
 /* --- order --- */
 
-/* A part of a sorted list of records: those of one host, of one step, or of both. Those of one host
- * are in the order of their begin. A host is a machine here, whatever its names are. */
-struct stretch {
+/* Neighbours in a sorted list of records. Those of one host are in the order of their begin. A host
+ * is a machine here, whatever its names are. */
+struct slice {
 	const struct record *const *first;
 	size_t n;
 };
@@ -76,13 +76,13 @@ static int compare_steps_and_hosts(const void *a, const void *b)
 	return r ? r : compare_hosts(a, b);
 }
 
-static struct stretch stretch_of_host(const struct record *const *first, size_t n)
+static struct slice slice_of_host(const struct record *const *first, size_t n)
 {
-	struct stretch stretch = { .first = first };
+	struct slice slice = { .first = first };
 
-	while (stretch.n < n && first[stretch.n]->machine == first[0]->machine)
-		stretch.n++;
-	return stretch;
+	while (slice.n < n && first[slice.n]->machine == first[0]->machine)
+		slice.n++;
+	return slice;
 }
 
 /* --- what overlaps --- */
@@ -93,7 +93,7 @@ static bool has_times(const struct record *record)
 }
 
 /* Marks the records that overlap another one; all records if a time is not known. */
-static void mark_apart(const struct stretch *host, const struct record *records, uint32_t *of)
+static void mark_apart(const struct slice *host, const struct record *records, uint32_t *of)
 {
 	const struct record *last = host->first[0]; /* the one with the latest end so far */
 	bool known = true;
@@ -121,7 +121,7 @@ static size_t mark_all(
 
 	qsort(order, n, sizeof *order, compare_hosts);
 	for (size_t i = 0; i < n;) {
-		const struct stretch host = stretch_of_host(&order[i], n - i);
+		const struct slice host = slice_of_host(&order[i], n - i);
 		size_t left = 0;
 
 		mark_apart(&host, records, of);
@@ -178,7 +178,7 @@ static void widen(struct time_span *span, const struct record *record)
 
 /* Assigns a host's records to runs, in order. If the host has fewer records than there are runs, it
  * skips runs. */
-static void assign_host(const struct stretch *host, const struct record *records,
+static void assign_host(const struct slice *host, const struct record *records,
 	const struct spans *runs, uint32_t *of)
 {
 	size_t at = 0;
@@ -193,24 +193,24 @@ static void assign_host(const struct stretch *host, const struct record *records
 
 /* The hosts with the most records of a step determine the times of its runs. */
 static void assign_step(
-	const struct stretch *step, const struct record *records, struct spans *runs, uint32_t *of)
+	const struct slice *step, const struct record *records, struct spans *runs, uint32_t *of)
 {
 	struct spans own = { .all = &runs->all[runs->n] };
-	struct stretch host;
+	struct slice host;
 
 	for (size_t i = 0; i < step->n; i += host.n) {
-		host = stretch_of_host(&step->first[i], step->n - i);
+		host = slice_of_host(&step->first[i], step->n - i);
 		own.n = host.n > own.n ? (uint32_t)host.n : own.n;
 	}
 	for (size_t i = 0; i < step->n; i += host.n) {
-		host = stretch_of_host(&step->first[i], step->n - i);
+		host = slice_of_host(&step->first[i], step->n - i);
 		for (size_t k = 0; host.n == own.n && k < host.n; k++)
 			widen(&own.all[k], host.first[k]);
 	}
 	for (uint32_t k = 0; k < own.n; k++)
 		own.all[k].number = runs->n + k;
 	for (size_t i = 0; i < step->n; i += host.n) {
-		host = stretch_of_host(&step->first[i], step->n - i);
+		host = slice_of_host(&step->first[i], step->n - i);
 		assign_host(&host, records, &own, of);
 	}
 	runs->n += own.n;
@@ -255,7 +255,7 @@ static int assign_all(
 			order[n_left++] = order[i];
 	qsort(order, n_left, sizeof *order, compare_steps_and_hosts);
 	for (size_t i = 0; i < n_left;) {
-		struct stretch step = { .first = &order[i] };
+		struct slice step = { .first = &order[i] };
 
 		while (i < n_left && compare_steps(step.first[0], order[i]) == 0) {
 			step.n++;

@@ -41,7 +41,7 @@ ALLOWED = {
     "client/trace": "common client/libuncore client/launcher client/reader",
     "client/region": "common client/libuncore client/launcher client/reader client/trace",
     "client/collect": "common client/libuncore client/region client/report client/launcher client/reader",
-    "client/records": "common client/report client/launcher",
+    "client/records": "common client/report client/launcher client/jobstore",
     # Each is loaded into programs of others, and calls the library as any program does.
     "client/markers/base": "common",
     "client/markers/caliper": "common client/markers/base",

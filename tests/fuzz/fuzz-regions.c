@@ -13,6 +13,7 @@
 #include "client/launcher/hostlist.h"
 #include "client/records/join.h"
 #include "client/records/parse.h"
+#include "client/records/read.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/macro.h"

@@ -108,7 +108,7 @@ def options():
         begin = ("begin", "1", "--uid", "1")
         for words in ((), ("start", "1"), ("begin", "1"), ("begin", "--uid", "1"), (*begin, "2"), (*begin, "--cpus", "x"), (*begin, "--run", "x" * 65),
                       (*begin, "--run", "a\nb"), (*begin, "--to", "/tmp"), ("end", "1", "--uid", "1"),
-                      ("end", "1", "--nonsense"), ("list", "1"), ("report", "1"),
+                      ("end", "1", "--nonsense"), ("list", "1"), ("report",),
                       ("report", "1", "--hosts", "n[", "-")):
             tap.check(here.job(*words, status=2).stderr, f"{words}")
         said = here.job("begin", "1", "--uid", "no such user", status=1).stderr

@@ -22,7 +22,7 @@
 #include "client/command/frame/total.h"
 #include "client/command/frame/written.h"
 #include "client/ratio/pairs.h"
-#include "client/records/parse.h"
+#include "client/records/read.h"
 #include "common/clock.h"
 #include "common/macro.h"
 #include "common/text.h"

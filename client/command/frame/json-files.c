@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "client/records/names.h"
-#include "client/records/parse.h"
+#include "client/records/read.h"
 #include "common/macro.h"
 
 enum { WHY_MAX = 128 };
@@ -28,6 +28,13 @@ static bool is_json(const char *name)
 		n = end - 1;
 	return n > strlen(".json") &&
 	       strncmp(name + n - strlen(".json"), ".json", strlen(".json")) == 0;
+}
+
+bool json_file_may_be_of(const char *name, const char *id)
+{
+	const size_t n = strcspn(name, "@");
+
+	return !name[n] || (strlen(id) == n && strncmp(name, id, n) == 0);
 }
 
 /* --- a file in a folder --- */

@@ -29,6 +29,10 @@ struct json_file {
 	char *text;       /* of the file in a folder; @take may change it */
 };
 
+/* May a file of this name in a folder be of the job @id? One of the name JOB@REST is of that job.
+ */
+bool json_file_may_be_of(const char *name, const char *id);
+
 /* Calls @take for each file. False: a folder could not be read, or has no such file, or a file was
  * left out, and stderr says so. */
 bool json_files_each(const struct json_files *files,

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "client/command/frame/written.h"
-#include "client/records/parse.h"
+#include "client/records/read.h"
 #include "common/macro.h"
 
 static const char FOLDER[] = "/var/lib/uncored", PATH[] = "/var/lib/uncored/validated.json";

@@ -110,8 +110,9 @@ static const struct option_row report_rows[] = {
 const struct option_table job_report_table = {
 	.command = "uncore job report",
 	.brief = "join the records of a job's nodes",
-	.usage = "ID [OPTION...] FILE|DIR|-...",
-	.about = "Join the records of job ID that its nodes wrote; - is stdin.",
+	.usage = "ID [OPTION...] [FILE|DIR|-...]",
+	.about = "Join the records of job ID that its nodes wrote (default: those in "
+		 "/var/lib/uncored-jobs); - is stdin.",
 	.exits = "0; 1 if there is no such job, or a host has no complete record; 2 for a wrong "
 		 "option.",
 	OPTION_ROWS(report_rows),

@@ -22,6 +22,9 @@ static const struct option_table *const tables[JOB_VERBS] = {
 	[JOB_REPORT] = &job_report_table,
 };
 
+/* Where the scripts for Slurm put the records (conf/slurm). */
+static char usual_path[] = "/var/lib/uncored-jobs", *usual_paths[] = { usual_path };
+
 const char *job_verb_title(enum job_verb verb)
 {
 	return tables[verb]->command;
@@ -144,8 +147,10 @@ static int take_arguments(int argc, char **argv, struct job_options *options)
 	options->n_paths = argc - has_id;
 	if (options->json && options->csv)
 		return option_complain(table, "--csv and --json exclude each other");
-	if (options->verb == JOB_REPORT && !options->n_paths)
-		return option_complain(table, "missing records: files, folders, or - for stdin");
+	if (options->verb == JOB_REPORT && !options->n_paths) {
+		options->paths = usual_paths;
+		options->n_paths = ARRAY_SIZE(usual_paths);
+	}
 	if (options->verb != JOB_REPORT && options->n_paths)
 		return option_complain(table, has_id ? "it takes one ID" : "it takes no ID");
 	if (options->verb == JOB_BEGIN && options->wish.uid == UNCORE_UNKNOWN_USER)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/records/parse.h"
+#include "client/records/read.h"
 #include "client/report/columns.h"
 #include "client/report/csv.h"
 #include "client/report/derived.h"

@@ -15,7 +15,7 @@
 #include "client/command/markers/lines.h"
 #include "client/libuncore/uncore.h"
 #include "client/records/join.h"
-#include "client/records/parse.h"
+#include "client/records/read.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/macro.h"
@@ -51,9 +51,26 @@ static int fold(struct found_files *found)
 	return r;
 }
 
+/* Drops the records of other jobs than --job's from @first on. The list may have a long ID cut. */
+static void drop_others(struct found_files *found, uint32_t first)
+{
+	struct record_list *list = &found->list;
+	uint32_t n = first;
+
+	for (uint32_t i = first; i < list->n; i++)
+		if (strncmp(list->records[i].job, found->options->job,
+			    sizeof list->records->job - 1) == 0)
+			list->records[n++] = list->records[i];
+		else
+			record_done(&list->records[i]);
+	list->n = n;
+}
+
 /* Takes the records of the list from @first on. */
 static int take_records(struct found_files *found, uint32_t first)
 {
+	if (found->options->job)
+		drop_others(found, first);
 	for (uint32_t i = first; i < found->list.n; i++) {
 		lines_find(&found->list.records[i]);
 		predictions_apply(&found->predictions, &found->list.records[i]);
@@ -129,6 +146,13 @@ static void read_one(const struct json_file *file, void *argument)
 	found->failed |= !file->name || r != -ENOMSG;
 }
 
+static bool is_wanted(const char *name, void *argument)
+{
+	const struct found_files *found = argument;
+
+	return !found->options->job || json_file_may_be_of(name, found->options->job);
+}
+
 /* A pipe is read once. */
 static bool can_read_again(const struct report_options *options)
 {
@@ -150,6 +174,7 @@ static void read_all(struct found_files *found)
 		.trust = &found->options->trust,
 		.most_bytes = RECORD_FILE_MOST_BYTES,
 		.again = found->again,
+		.wants = is_wanted,
 	};
 
 	if (!json_files_each(&files, read_one, found))

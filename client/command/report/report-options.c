@@ -57,10 +57,11 @@ static int check(struct report_options *options)
 			"--keep, --running and --user are about the jobs that uncored keeps: "
 			"leave out FILE");
 	if (!options->n_paths &&
-		(options->nodes || options->host_list || options->trust.n ||
+		(options->nodes || options->job || options->host_list || options->trust.n ||
 			options->candidates > 0 || options->arrays || options->predictions.n))
-		return option_complain(&report_table, "--arrays, --candidates, --hosts, --nodes, "
-						      "--predict and --trust need a FILE or DIR");
+		return option_complain(&report_table, "--arrays, --candidates, --hosts, --job, "
+						      "--nodes, --predict and --trust need a FILE "
+						      "or DIR");
 	if (options->merge && (!options->n_paths || options->candidates > 0 || options->html))
 		return option_complain(&report_table,
 			"--merge needs a FILE or DIR of records, and goes with --json, --csv and "

@@ -22,6 +22,7 @@ struct report_options {
 	bool arrays;
 	double candidates; /* a share in percent; 0: all regions are shown */
 	struct predictions predictions;
+	const char *job; /* the ID of the only one that is shown; NULL: all */
 	const char *host_list;
 	struct hostlist hosts; /* ... parsed */
 	struct trust trust;    /* of files in folders */

@@ -18,13 +18,18 @@ static const struct option_row rows[] = {
 		"those that left no file are named, and the exit status is 1",
 		OPTION_AT(report_options, host_list),
 		.heading = "With FILE, show the regions of a program or job from the JSON that it "
-			   "left (UNCORE_REPORT). Of several files, and of all files *.json and "
+			   "left (UNCORE_REPORT), and what jobs of a batch system moved (uncore "
+			   "job end). Of several files, and of all files *.json and "
 			   "*.json.N in a DIR, show the sum of all nodes, each node, and how far "
 			   "the nodes differ. Records of one host are never summed: runs one after "
 			   "the other have a row each." },
 	{ "trust", 0, OPTION_TAKEN, "USER",
 		"in a DIR also believe files of USER, a name or a number; may be repeated "
 		"(default: root and yourself)" },
+	{ "job", 0, OPTION_TEXT, "ID",
+		"show the records of job ID alone; of files JOB@*.json in a DIR, those of other "
+		"jobs are not read",
+		OPTION_AT(report_options, job) },
 	{ "nodes", 0, OPTION_FLAG, NULL, "print each region of each node, however many there are",
 		OPTION_AT(report_options, nodes) },
 	{ "candidates", 0, OPTION_PERCENT, "PERCENT",

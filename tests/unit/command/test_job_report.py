@@ -226,13 +226,13 @@ def hostile():
     tap.check("\x1b" not in done.stdout + done.stderr, f"{done}")
 
 
-def in_folder(files, *words, job="123"):
+def in_folder(files, *words, job="123", verb=None):
     """Of records in files of a folder."""
     with tempfile.TemporaryDirectory() as name:
         for file, content in files.items():
             text = content if isinstance(content, str) else json.dumps(content)
             pathlib.Path(name, file).write_text(text, encoding="utf-8")
-        return subprocess.run([UNCORE, "job", "report", job, *words, name], capture_output=True, text=True,
+        return subprocess.run([UNCORE, *(verb or ("job", "report", job)), *words, name], capture_output=True, text=True,
                               check=False, timeout=SECONDS)
 
 
@@ -284,6 +284,30 @@ def many_hosts():
     tap.equal((len(worst), worst[0]), (10, {"host": "n099", "count": 1e11}), "worst hosts")
 
 
+def as_regions():
+    """uncore report shows such records beside those of programs, a row for each job, and one job alone"""
+    records = {f"{job}@{host}.json": record(host, socket(0, count), job=job, begin=begin, end=begin + 10)
+               for job, host, begin, count in (("123", "n1", 10, 1), ("123", "n2", 10, 2), ("124", "n1", 30, 4))}
+    failed = incomplete("n2", job="124", begin=30, end=40)
+
+    def shown(*words, **more):
+        done = in_folder({**records, **more}, *words, verb=("report",))
+        tap.equal((done.returncode, "left out" in done.stderr), (0, False), "status, and whether files are left out")
+        return done.stdout
+
+    def bytes_of(region):
+        return sum(one["metrics"]["dram.read"]["bytes"] for one in region["sockets"])
+    tap.equal([(region["name"], region["run"], bytes_of(region))
+               for region in json.loads(shown("--json"))["total"]["regions"]], [("123", 1, 3), ("124", 2, 4)], "sums")
+    tap.equal([bytes_of(region) for region in json.loads(shown("--json", "--job", "123"))["total"]["regions"]], [3], "one")
+    lines = list(csv.DictReader(io.StringIO(shown("--csv"))))
+    tap.equal([(line["job"], line["host"], line["sum"], line["value"]) for line in lines[::4]],
+              [("123", "n1", "1", "1"), ("123", "n2", "1", "2"), ("124", "n1", "2", "4")], "rows of a database")
+    contains(shown(**{"124@n2.json": failed}), "n2 has no figures: because of it", "Job 124 has no figures on n2")
+    contains(shown("--job", "123", **{"125@n1.json": "{"}), "Jobs (job 123, 2 nodes), platform icelake-sp", "Job 123 on each")
+    contains(shown("--job", "124"), "Job 124 on host n1, platform icelake-sp:")
+
+
 def as_csv():
     """CSV has the columns of regions, and lines of all runs fit into one table"""
     records = [record("n1", socket(0, 5), run="a"), record("n1", socket(0, 9), run="b", begin=30, end=40)]
@@ -298,4 +322,4 @@ def as_csv():
 
 tap.run_functions([(body.__doc__, body) for body in (
     sums, any_metric, hosts, shares, runs, moments, twins, one_host, one_machine, wrong, hostile,
-    files_of_others, files_that_others_may_write, many_hosts, as_csv)])
+    files_of_others, files_that_others_may_write, many_hosts, as_regions, as_csv)])

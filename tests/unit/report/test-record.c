@@ -5,6 +5,7 @@
 #include <float.h>
 
 #include "client/records/parse.h"
+#include "client/records/read.h"
 #include "client/report/json.h"
 #include "tests/unit/report/record-case.h"
 

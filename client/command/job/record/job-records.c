@@ -9,7 +9,7 @@
 
 #include "client/command/frame/json-files.h"
 #include "client/command/job/record/record-file.h"
-#include "client/records/parse.h"
+#include "client/records/read.h"
 #include "common/array.h"
 #include "common/macro.h"
 
@@ -122,21 +122,17 @@ void job_records_take(struct job_records *records, const char *name, char *text)
 	take_text(&(struct source){ .records = records, .name = name }, text);
 }
 
-/* A name without "@" may be of any job. */
 static bool is_wanted(const char *name, void *argument)
 {
 	const struct job_records *records = argument;
-	const size_t n = strcspn(name, "@");
-	const char *host = name[n] ? name + n + 1 : "", *end = strrchr(host, '.');
+	const char *host = strchr(name, '@'), *end = strrchr(name, '.');
 	char text[HOSTLIST_NAME_MAX];
 
-	if (!records->id || !name[n])
+	if (json_file_may_be_of(name, records->id))
 		return !records->others;
-	if (strlen(records->id) == n && strncmp(name, records->id, n) == 0)
-		return !records->others;
-	if (!records->others || !end || strcmp(end, ".json") != 0)
+	if (!records->others || !host || !end || end <= host || strcmp(end, ".json") != 0)
 		return false;
-	snprintf(text, sizeof text, "%.*s", (int)(end - host), host);
+	snprintf(text, sizeof text, "%.*s", (int)(end - host - 1), host + 1);
 	return join_has_host(&records->join, text);
 }
 

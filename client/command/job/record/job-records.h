@@ -7,7 +7,7 @@
 #pragma once
 
 #include "client/command/frame/user.h"
-#include "client/command/job/record/job-record.h"
+#include "client/records/job-record.h"
 #include "client/records/join.h"
 
 struct job_records {

@@ -11,8 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "client/command/job/record/job-record.h"
 #include "client/command/job/record/view.h"
+#include "client/records/job-record.h"
 #include "client/records/json.h"
 #include "common/macro.h"
 

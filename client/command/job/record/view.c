@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "client/records/job-record.h"
 #include "client/report/format.h"
 #include "client/report/json.h"
 #include "common/clock.h"

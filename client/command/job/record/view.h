@@ -53,8 +53,6 @@ void job_view_done(struct job_view *view);
 
 /* --- as JSON (uncore-report(5)) --- */
 
-enum { JOB_SCHEMA = 1 };
-
 /* One line, without its end, for free(3). 0; -ENOMEM. */
 int job_json(const struct job_view *view, char **ret_text);
 

@@ -10,7 +10,10 @@
 #include "client/records/json-reader.h"
 #include "client/report/json.h"
 
-enum { RECORD_MOST_BYTES = 1 << 20 }; /* more than any record has */
+enum {
+	JOB_SCHEMA = 1,
+	RECORD_MOST_BYTES = 1 << 20, /* more than any record has */
+};
 
 struct job_record {
 	char *text; /* owned; as it was read; NULL: it was dropped */
@@ -34,6 +37,13 @@ struct job_record {
 /* Changes @text. 0; else *@ret is untouched, and @ret_why is like that of record_parse(): -ENOMSG:
  * it is not a record of a job; -EPROTONOSUPPORT; -EBADMSG; -ENOMEM. */
 int job_record_parse(char *text, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX]);
+
+/* Is @object such a record, of whatever schema? */
+bool job_record_is(const struct json_value *object);
+
+/* The figures alone, of a part of a parsed text; as job_record_parse(). */
+int job_record_parse_figures(
+	const struct json_value *object, struct record *ret, char ret_why[JSON_READER_WHY_MAX]);
 
 /* Frees the large parts, and reads them again from the text. 0; -ENOMEM. */
 void job_record_drop_figures(struct job_record *record);

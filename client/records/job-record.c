@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/job/record/job-record.h"
+#include "client/records/job-record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/command/job/record/view.h"
 #include "client/records/parse.h"
 #include "common/macro.h"
 #include "common/number.h"
@@ -148,18 +147,19 @@ static void parse_figures(const struct json_reader *reader, struct job_record *r
 		ret->record->failure = strdup("The record does not say why.");
 }
 
-/* Is it a record, and one that this release reads? */
+bool job_record_is(const struct json_value *object)
+{
+	return json_has(object, "record") && json_has(object, "job");
+}
+
+/* Is it a record that this release reads? */
 static int check_schema(const struct json_reader *reader, char ret_why[JSON_READER_WHY_MAX])
 {
-	struct json_failure failure = { .why = "" };
-	const struct json_reader probe = { .failure = &failure, .value = reader->value };
-
-	if (json_reader_kind(reader, "record") <= JSON_NULL ||
-		json_reader_kind(reader, "job") <= JSON_NULL) {
+	if (!job_record_is(reader->value)) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record of a job");
 		return -ENOMSG;
 	}
-	if (json_reader_number(&probe, "record", INT64_MAX) == JOB_SCHEMA)
+	if (json_reader_number(reader, "record", INT64_MAX) == JOB_SCHEMA)
 		return 0;
 	snprintf(ret_why, JSON_READER_WHY_MAX,
 		"is a record of another kind than %d, the one that this "
@@ -169,22 +169,27 @@ static int check_schema(const struct json_reader *reader, char ret_why[JSON_READ
 }
 
 static int parse(
-	const struct json_reader *reader, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
+	const struct json_value *object, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
 {
+	struct json_failure failure = { .why = "" };
+	const struct json_reader reader = { .failure = &failure, .value = object };
+	int r = check_schema(&reader, ret_why);
+
+	if (r < 0)
+		return r;
 	ret->record = calloc(1, sizeof *ret->record);
 	if (ret->record)
 		ret->record->regions = calloc(1, sizeof *ret->record->regions);
-	if (!ret->record || !ret->record->regions || !ret->text) {
+	if (!ret->record || !ret->record->regions) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is too long for the memory");
 		return -ENOMEM;
 	}
 	ret->record->n_regions = 1;
-	parse_origin(reader, ret);
-	parse_figures(reader, ret);
-	if (!json_reader_failed(reader))
+	parse_origin(&reader, ret);
+	parse_figures(&reader, ret);
+	if (!json_reader_failed(&reader))
 		return 0;
-	snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
-		reader->failure->why);
+	snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s", failure.why);
 	return -EBADMSG;
 }
 
@@ -192,19 +197,27 @@ int job_record_parse(char *text, struct job_record *ret, char ret_why[JSON_READE
 {
 	_cleanup_(job_record_done) struct job_record record = { .text = strdup(text) };
 	_cleanup_(json_text_done) struct json_text json;
-	struct json_failure failure = { .why = "" };
-	struct json_reader reader = { .failure = &failure };
 	int r = record_parse_json(text, &json, ret_why);
 
-	reader.value = json.values;
 	if (r == 0)
-		r = check_schema(&reader, ret_why);
-	if (r == 0)
-		r = parse(&reader, &record, ret_why);
+		r = record.text ? parse(json.values, &record, ret_why) : -ENOMEM;
 	if (r < 0)
 		return r;
 	*ret = record;
 	record = (struct job_record){ .text = NULL };
+	return 0;
+}
+
+int job_record_parse_figures(
+	const struct json_value *object, struct record *ret, char ret_why[JSON_READER_WHY_MAX])
+{
+	_cleanup_(job_record_done) struct job_record record = { .text = NULL };
+	int r = parse(object, &record, ret_why);
+
+	if (r < 0)
+		return r;
+	*ret = *record.record;
+	*record.record = (struct record){ .regions = NULL };
 	return 0;
 }
 
