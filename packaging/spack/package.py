@@ -24,7 +24,7 @@ class Libuncore(MesonPackage):
 
     def meson_args(self):
         validate = "enabled" if self.spec.satisfies("+validate") else "disabled"
-        return ["-Ddaemon=disabled", "-Dtests=disabled", "-Dpcp=disabled", f"-Dvalidate={validate}"]
+        return ["-Ddaemon=disabled", "-Dtests=disabled", "-Dpcp=disabled", "-Dhttp=disabled", f"-Dvalidate={validate}"]
 
     @run_after("install")
     @on_package_attributes(run_tests=True)

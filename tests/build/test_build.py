@@ -32,7 +32,7 @@ class Suite:
         must_run(self.client.folder / "client/uncore")
 
     def left_out(self):
-        """The command that needs hwloc is not in --help of a build without, and says why when it is called"""
+        """The command that needs hwloc is not in --help of a build without; it and --http say why when they are called"""
         command = self.client.folder / "client/uncore"
         said = outcome(command, "--help")[1]
         offered = [line.split()[0] for line in said.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
@@ -41,6 +41,9 @@ class Suite:
         tap.equal(outcome(command, "validate", "--help"),
                   (2, "", "uncore: this build does not have `uncore validate`, which needs hwloc. Use the uncore of the "
                           "node, or build it with hwloc.\n"), "uncore validate")
+        tap.equal(outcome(command, "export", "--http"),
+                  (2, "", "uncore export: this build does not have --http, which needs GNU libmicrohttpd. Use the uncore "
+                          "of the node, or build it with libmicrohttpd.\n"), "uncore export --http")
 
     def user_install(self):
         """A user without privilege installs the client into a prefix of his own, as doc/install.md says"""

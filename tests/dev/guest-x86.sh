@@ -19,7 +19,7 @@ GUEST_X86_NEEDS=(
 # a policy for SELinux, which only suite selinux loads.
 GUEST_X86_HAS=(
 	dbus kmod procps systemd-sysv udev
-	libcmocka0 libhwloc15 libjson-c5 libpfm4 linux-perf pcp
+	libcmocka0 libhwloc15 libjson-c5 libmicrohttpd12 libpfm4 linux-perf pcp
 	selinux-policy-default
 )
 # Modules for the initrd; modules that they depend on come with them.

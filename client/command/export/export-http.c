@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "client/command/export/http-library.h"
 #include "client/command/export/http-server.h"
 #include "client/command/frame/command.h"
 #include "common/number.h"
@@ -82,8 +83,16 @@ static int serve(struct http_server *server, int fd, const struct export_wish *w
 int export_http(const struct export_wish *wish)
 {
 	static struct http_server server;
+	const char *missing = http_library_load();
 	int fd;
 
+	if (missing) {
+		fprintf(stderr,
+			"uncore export: --http needs GNU libmicrohttpd: %s. Install it, or write a "
+			"file for node_exporter by --output: see uncore-export(1).\n",
+			missing);
+		return EXIT_FAILED;
+	}
 	server.idle_ns = IDLE_NS;
 	if (take_passed(&server, find_passed(), &fd))
 		return serve(&server, fd, wish);

@@ -134,6 +134,19 @@ static int export_bandwidths(const struct export_options *options)
 	return status;
 }
 
+static int export_serve(const struct export_wish *wish)
+{
+#if UNCORE_WITH_HTTP
+	return export_http(wish);
+#else
+	(void)wish;
+	fprintf(stderr, "uncore export: this build does not have --http, which needs GNU "
+			"libmicrohttpd. Use the uncore of the node, or build it with "
+			"libmicrohttpd.\n");
+	return EXIT_USAGE;
+#endif
+}
+
 int command_export(int argc, char **argv)
 {
 	struct export_options options;
@@ -142,6 +155,6 @@ int command_export(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (options.http)
-		return export_http(&options.wish);
+		return export_serve(&options.wish);
 	return options.clustercockpit ? export_bandwidths(&options) : export_once(&options);
 }

@@ -3,230 +3,371 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 
+#include "client/command/export/http-library.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
-/* A listener's connections that one turn accepts before it serves the others again. */
-enum { ACCEPT_MAX = 256 };
+/* How long a client may take to send its request, and again to take the answer. */
+static const uint64_t STEP_NS = UINT64_C(2000000000);
 
-/* Indexes in the array for poll(2). */
-enum {
-	DONE,
-	LISTENERS,
-	CONNECTIONS = LISTENERS + HTTP_LISTENERS_MAX,
-	FDS = CONNECTIONS + HTTP_CONNECTIONS_MAX
-};
+/* Bytes. Prometheus sends a request of some 300. */
+static const size_t HEAD_MAX = 8192;
 
-/* --- places --- */
+enum { LEFT_MAX = 65536 };
 
-/* The place for a new connection; -1: all connections wait for the metrics. */
-static int find_place(const struct http_server *server)
+/* --- clients --- */
+
+static size_t http_places(const struct http_server *server)
 {
-	int best = 0;
-
-	for (int i = 1; i < HTTP_CONNECTIONS_MAX; i++) {
-		const struct http_connection *a = &server->connections[best];
-		const struct http_connection *b = &server->connections[i];
-
-		if (b->state < a->state || (b->state == a->state && b->number < a->number))
-			best = i;
-	}
-	return server->connections[best].state == HTTP_ASKING ? -1 : best;
+	return (size_t)server->n_daemons * HTTP_PLACES;
 }
 
-static void begin(struct http_server *server, int place, int fd)
+/* There is one, because no daemon has more clients than HTTP_PLACES. */
+static struct http_client *http_find_place(struct http_server *server)
 {
-	struct http_connection *connection = &server->connections[place];
+	struct http_client *client = server->clients;
 
-	server->end_ns = clock_deadline_ns(server->idle_ns);
-	http_connection_begin(connection, fd, ++server->n_accepted);
-	http_connection_go_on(connection);
+	while (client->state != HTTP_FREE)
+		client++;
+	return client;
 }
 
-/* --- new connections --- */
-
-/* Other errors belong to a connection that failed before it was accepted: accept(2). */
-static bool is_the_servers(int error)
+static bool has_deadline(const struct http_client *client)
 {
-	static const int errors[] = { EBADF, EINVAL, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOTSOCK,
-		EOPNOTSUPP };
-
-	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
-		if (errors[i] == error)
-			return true;
-	return false;
+	return client->state == HTTP_RECEIVING || client->state == HTTP_SENDING;
 }
 
-/* False: the queue is empty, there is no place, or the server has failed. */
-static bool accept_one(struct http_server *server, int listener)
+static void http_begin_step(
+	struct http_server *server, struct http_client *client, enum http_state state)
 {
-	int fd, place = find_place(server);
-
-	if (place < 0)
-		return false;
-	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd >= 0)
-		begin(server, place, fd);
-	else if (is_the_servers(errno))
-		server->error = -errno;
-	return fd >= 0 || (errno != EAGAIN && !server->error);
+	client->state = state;
+	client->turn = server->turn;
+	client->deadline_ns = clock_deadline_ns(STEP_NS);
 }
 
-static void accept_some(struct http_server *server, int listener)
+static struct http_client *http_begin_client(
+	struct http_server *server, struct MHD_Connection *connection)
 {
-	for (unsigned i = 0; i < ACCEPT_MAX && accept_one(server, listener); i++)
-		;
+	struct http_client *client = http_find_place(server);
+
+	client->connection = connection;
+	client->fd =
+		http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	http_begin_step(server, client, HTTP_RECEIVING);
+	server->n_clients++;
+	return client;
 }
 
-/* --- one turn --- */
-
-/* Without memory for a text, their connections close. */
-static void answer_askers(struct http_server *server)
+static void http_end_client(struct http_client *client)
 {
-	const struct export_body *body = &server->body;
-
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
-		struct http_connection *connection = &server->connections[i];
-
-		if (connection->state != HTTP_ASKING)
-			continue;
-		if (body->text)
-			http_connection_answer(connection, HTTP_OK, body->text, body->n_bytes);
-		else
-			http_connection_close(connection);
-	}
+	client->state = HTTP_ENDING;
+	shutdown(client->fd, SHUT_RDWR);
 }
 
-/* Is any connection in @least or a later state? */
-static bool any_from(const struct http_server *server, enum http_state least)
+/* libmicrohttpd has no answer for this, and its timeout counts from the last byte. */
+static void http_expire(struct http_client *client)
 {
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++)
-		if (server->connections[i].state >= least)
-			return true;
-	return false;
+	static const char answer[] = "HTTP/1.1 408 Request Timeout\r\n"
+				     "Content-Length: 0\r\nConnection: close\r\n\r\n";
+
+	if (client->state == HTTP_RECEIVING)
+		send(client->fd, answer, sizeof answer - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	http_end_client(client);
 }
 
-/* A client that asks for the metrics has sent its whole request, so the server waits neither for
- * more bytes nor for their end. */
-static bool is_watched(const struct http_connection *connection)
-{
-	return connection->state != HTTP_FREE && connection->state != HTTP_ASKING;
-}
-
-static void serve_askers(struct http_server *server)
-{
-	if (export_body_is_fresh(&server->body))
-		answer_askers(server);
-	else if (any_from(server, HTTP_ASKING))
-		export_body_begin(&server->body);
-}
-
-static void serve_connections(struct http_server *server, const struct pollfd fds[FDS])
+static void http_expire_all(struct http_server *server)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
-		struct http_connection *connection = &server->connections[i];
+	for (size_t i = 0; i < http_places(server); i++) {
+		struct http_client *client = &server->clients[i];
 
-		if (fds[CONNECTIONS + i].revents)
-			http_connection_go_on(connection);
-		if (is_watched(connection) && connection->deadline_ns <= now_ns)
-			http_connection_expire(connection);
+		if (has_deadline(client) && client->deadline_ns <= now_ns)
+			http_expire(client);
 	}
 }
 
-static void take_turn(struct http_server *server, const struct pollfd fds[FDS])
+/* What a client had sent is only read in the turn after the one that accepted it. */
+static bool may_make_room(const struct http_server *server, const struct http_client *client)
 {
-	if (fds[DONE].revents) {
-		export_body_finish(&server->body);
-		answer_askers(server);
-	}
-	serve_connections(server, fds);
-	for (unsigned i = 0; i < server->n_listeners; i++)
-		if (fds[LISTENERS + i].revents)
-			accept_some(server, server->listeners[i]);
-	serve_askers(server);
+	return has_deadline(client) && client->turn < server->turn;
 }
 
-/* --- waiting --- */
+/* NULL: there is none. */
+static struct http_client *find_who_makes_room(struct http_server *server)
+{
+	struct http_client *best = NULL;
 
-static uint64_t next_deadline(const struct http_server *server)
+	for (size_t i = 0; i < http_places(server); i++) {
+		struct http_client *client = &server->clients[i];
+
+		if (may_make_room(server, client) &&
+			(!best || client->state < best->state ||
+				(client->state == best->state &&
+					client->deadline_ns < best->deadline_ns)))
+			best = client;
+	}
+	return best;
+}
+
+static unsigned http_count_open(const struct http_server *server)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < http_places(server); i++)
+		n += server->clients[i].state > HTTP_ENDING;
+	return n;
+}
+
+static void http_make_room(struct http_server *server)
+{
+	struct http_client *client;
+
+	for (unsigned n = http_count_open(server); n > HTTP_CONNECTIONS_MAX; n--) {
+		client = find_who_makes_room(server);
+		if (!client)
+			return;
+		http_end_client(client);
+	}
+}
+
+/* Closing a connection with unread bytes resets it, and the answer could be lost. */
+static void read_what_is_left(int fd)
+{
+	char buffer[4096];
+
+	for (unsigned i = 0; i < LEFT_MAX / sizeof buffer; i++)
+		if (recv(fd, buffer, sizeof buffer, MSG_DONTWAIT) <= 0)
+			return;
+}
+
+static void http_notice(void *argument, struct MHD_Connection *connection, void **its_client,
+	enum MHD_ConnectionNotificationCode code)
+{
+	struct http_server *server = argument;
+	struct http_client *client = *its_client;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*its_client = http_begin_client(server, connection);
+		return;
+	}
+	read_what_is_left(client->fd);
+	client->state = HTTP_FREE;
+	server->n_clients--;
+}
+
+/* --- answers --- */
+
+static http_result http_answer(
+	struct MHD_Connection *connection, unsigned status, const char *text, size_t n_bytes)
+{
+	struct MHD_Response *response =
+		http.create_response_from_buffer(n_bytes, (void *)text, MHD_RESPMEM_MUST_COPY);
+	http_result r;
+
+	if (!response)
+		return MHD_NO;
+	http.add_response_header(
+		response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
+	http.add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		http.add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	r = http.queue_response(connection, status, response);
+	http.destroy_response(response);
+	return r;
+}
+
+static http_result http_refuse(struct MHD_Connection *connection, unsigned status)
+{
+	static const char text[] = "The counters are at /metrics, for GET and HEAD.\n";
+
+	return http_answer(connection, status, text, sizeof text - 1);
+}
+
+/* A host may come before the path, and a server has to accept that: RFC 9112, section 3.2.2. */
+static bool is_metrics(const char *url)
+{
+	static const char scheme[] = "http://";
+	const char *path =
+		strncmp(url, scheme, strlen(scheme)) == 0 ? strchr(url + strlen(scheme), '/') : url;
+
+	return path && strcmp(path, "/metrics") == 0;
+}
+
+/* Who has not asked before gets a reading that is fresh. Without memory for its text the connection
+ * closes. */
+static http_result give_metrics(struct http_server *server, struct http_client *client)
+{
+	struct export_body *body = &server->body;
+
+	if (client->state == HTTP_RECEIVING && !export_body_is_fresh(body)) {
+		client->state = HTTP_ASKING;
+		export_body_begin(body);
+		http.suspend_connection(client->connection);
+		return MHD_YES;
+	}
+	http_begin_step(server, client, HTTP_SENDING);
+	return body->text ? http_answer(client->connection, MHD_HTTP_OK, body->text, body->n_bytes)
+			  : MHD_NO;
+}
+
+static http_result http_respond(void *argument, struct MHD_Connection *connection, const char *url,
+	const char *method, const char *version, const char *upload, size_t *n_upload,
+	void **request)
+{
+	struct http_server *server = argument;
+	struct http_client *client =
+		http.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+			->socket_context;
+
+	(void)version;
+	(void)upload;
+	(void)n_upload;
+	(void)request;
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		return http_refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
+	return is_metrics(url) ? give_metrics(server, client)
+			       : http_refuse(connection, MHD_HTTP_NOT_FOUND);
+}
+
+/* The thread that reads has ended. */
+static void http_take_reading(struct http_server *server)
+{
+	export_body_finish(&server->body);
+	for (size_t i = 0; i < http_places(server); i++) {
+		struct http_client *client = &server->clients[i];
+
+		if (client->state == HTTP_ASKING)
+			http.resume_connection(client->connection);
+	}
+}
+
+/* --- the loop --- */
+
+/* @listener: -1: none. False: there is no memory, or no descriptor. */
+static bool http_start(struct http_server *server, int listener)
+{
+	struct MHD_OptionItem items[] = {
+		{ MHD_OPTION_CONNECTION_LIMIT, HTTP_PLACES, NULL },
+		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)HEAD_MAX, NULL },
+		{ MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)http_notice, server },
+		{ listener < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, listener, NULL },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
+			 (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
+	struct MHD_Daemon *daemon = http.start_daemon(flags, 0, NULL, NULL, http_respond, server,
+		MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+
+	if (daemon)
+		server->daemons[server->n_daemons++] = daemon;
+	return daemon;
+}
+
+static bool http_start_all(struct http_server *server, int fd)
+{
+	static const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	if (fd >= 0)
+		return http_start(server, -1) && http.add_connection(server->daemons[0], fd,
+							 &nobody, sizeof nobody) == MHD_YES;
+	for (unsigned i = 0; i < server->n_listeners; i++)
+		if (!http_start(server, server->listeners[i]))
+			return false;
+	return true;
+}
+
+/* Does not close the listeners, which are borrowed. */
+static void http_stop_all(struct http_server *server)
+{
+	for (unsigned i = 0; i < server->n_daemons; i++) {
+		if (server->n_listeners)
+			http.quiesce_daemon(server->daemons[i]);
+		http.stop_daemon(server->daemons[i]);
+	}
+}
+
+static uint64_t http_next_deadline(const struct http_server *server)
 {
 	uint64_t next_ns = server->end_ns;
 
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
-		const struct http_connection *connection = &server->connections[i];
+	for (size_t i = 0; i < http_places(server); i++) {
+		const struct http_client *client = &server->clients[i];
 
-		if (is_watched(connection) && connection->deadline_ns < next_ns)
-			next_ns = connection->deadline_ns;
+		if (has_deadline(client) && client->deadline_ns < next_ns)
+			next_ns = client->deadline_ns;
 	}
 	return next_ns;
 }
 
-static int milliseconds_until(uint64_t deadline_ns)
+static int http_milliseconds_until(uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	return deadline_ns <= now_ns ? 0 : 1 + (int)((deadline_ns - now_ns) / 1000000);
 }
 
-static void fill_in(const struct http_server *server, struct pollfd fds[FDS])
+/* Has libmicrohttpd work that no descriptor announces? */
+static bool http_is_pending(const struct http_server *server)
 {
-	unsigned n_listeners = find_place(server) >= 0 ? server->n_listeners : 0;
+	MHD_UNSIGNED_LONG_LONG ms;
 
-	for (size_t i = 0; i < FDS; i++)
-		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-	fds[DONE].fd = server->body.done_fd;
-	for (unsigned i = 0; i < n_listeners; i++)
-		fds[LISTENERS + i].fd = server->listeners[i];
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
-		const struct http_connection *connection = &server->connections[i];
-
-		if (is_watched(connection))
-			fds[CONNECTIONS + i].fd = connection->fd;
-		if (connection->state == HTTP_SENDING)
-			fds[CONNECTIONS + i].events = POLLOUT;
-	}
+	for (unsigned i = 0; i < server->n_daemons; i++)
+		if (http.get_timeout(server->daemons[i], &ms) == MHD_YES && ms == 0)
+			return true;
+	return false;
 }
 
-/* Only a signal makes poll(2) fail. Then nothing is known to be ready. */
-static void wait_for_work(struct http_server *server, struct pollfd fds[FDS])
+static void http_wait_for_work(struct http_server *server)
 {
-	fill_in(server, fds);
-	server->looked_ns = clock_now_ns();
-	if (poll(fds, FDS, milliseconds_until(next_deadline(server))) < 0)
-		for (size_t i = 0; i < FDS; i++)
-			fds[i].revents = 0;
+	struct pollfd fds[1 + HTTP_LISTENERS_MAX] = { { .fd = server->body.done_fd,
+		.events = POLLIN } };
+	int patience_ms = http_milliseconds_until(http_next_deadline(server));
+
+	for (unsigned i = 0; i < server->n_daemons; i++)
+		fds[1 + i] = (struct pollfd){ .fd = http.get_daemon_info(server->daemons[i],
+								MHD_DAEMON_INFO_EPOLL_FD)
+							    ->epoll_fd,
+			.events = POLLIN };
+	if (poll(fds, 1 + server->n_daemons, http_is_pending(server) ? 0 : patience_ms) > 0 &&
+		fds[0].revents)
+		http_take_reading(server);
+}
+
+static void http_take_turn(struct http_server *server)
+{
+	http_wait_for_work(server);
+	http_expire_all(server);
+	server->turn++;
+	for (unsigned i = 0; i < server->n_daemons; i++)
+		http.run(server->daemons[i]);
+	http_make_room(server);
 }
 
 /* The server looks for new connections once more when its time is over, because a thread that waits
  * for a CPU may miss that whole time. */
-static bool has_ended(struct http_server *server)
+static void serve_until_idle(struct http_server *server)
 {
-	bool in_use = any_from(server, HTTP_DRAINING) || server->body.is_busy;
+	uint64_t looked_ns;
 
-	if (in_use)
-		server->end_ns = clock_deadline_ns(server->idle_ns);
-	if (server->error || in_use)
-		return server->error;
-	return !server->n_listeners || server->end_ns <= server->looked_ns;
+	do {
+		looked_ns = clock_now_ns();
+		http_take_turn(server);
+		if (server->n_clients || server->body.is_busy)
+			server->end_ns = clock_deadline_ns(server->idle_ns);
+	} while (server->n_listeners ? server->end_ns > looked_ns : server->n_clients > 0);
 }
 
 int http_server_run(struct http_server *server, int fd)
 {
-	struct pollfd fds[FDS];
+	bool is_started = http_start_all(server, fd);
 
 	server->end_ns = clock_deadline_ns(server->idle_ns);
-	if (fd >= 0)
-		begin(server, 0, fd);
-	serve_askers(server);
-	while (!has_ended(server)) {
-		wait_for_work(server, fds);
-		take_turn(server, fds);
-	}
-	for (size_t i = 0; i < HTTP_CONNECTIONS_MAX; i++)
-		http_connection_close(&server->connections[i]);
-	return server->error;
+	if (is_started)
+		serve_until_idle(server);
+	http_stop_all(server);
+	return is_started ? 0 : -ENOMEM;
 }

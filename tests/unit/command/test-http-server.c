@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/command/export/http-library.h"
 #include "client/command/export/http-server.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -42,6 +43,8 @@ static void serve(const struct service *service)
 	struct export_wish wish = { .socket_path = "/nonexistent/socket", .hurried = true };
 	int r;
 
+	if (http_library_load())
+		_exit(2);
 	server.listeners[server.n_listeners++] = service->listener;
 	server.idle_ns = service->idle_ns;
 	r = export_body_init(&server.body, &wish);
