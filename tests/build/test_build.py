@@ -77,7 +77,7 @@ class Suite:
         moved.rename(self.client.prefix)
 
     def run_path(self):
-        """The command has a run path only where ld.so does not look into libdir by itself"""
+        """A file has a run path only where ld.so does not look into libdir by itself"""
         for bindir, libdir, path in (("/usr/local/bin", "/usr/local/lib", ""), ("/opt/a/bin", "/opt/a/lib", "$ORIGIN/../lib"),
                                      ("/opt/a/bin", "/opt/b/lib64", "$ORIGIN/../../b/lib64")):
             tap.equal(run(SOURCE / "client/libuncore/rpath.sh", bindir, libdir).strip(), path, f"from {bindir} to {libdir}")

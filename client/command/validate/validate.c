@@ -107,6 +107,8 @@ static int find_places(struct session *session)
 
 	if (r == 0)
 		return 0;
+	if (r == -ENOSYS)
+		return complain("it needs hwloc: libhwloc.so.15 cannot be loaded.");
 	if (r != -EXDEV)
 		return complain("the kernel shows no NUMA node that this process may use.");
 	snprintf(text, sizeof text,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/command/validate/measure/hwloc-library.h"
 #include "common/macro.h"
 #include "common/node.h"
 #include "common/number.h"
@@ -165,6 +166,8 @@ int places_find(struct places *ret)
 	int r;
 
 	ret->n = 0;
+	if (hwloc_library_load())
+		return -ENOSYS;
 	if (hwloc_topology_init(&ret->topology) < 0)
 		return -ENOMEM;
 	r = load(ret->topology);

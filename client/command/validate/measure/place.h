@@ -29,8 +29,8 @@ struct places {
 	struct place place[PLACES_MAX];
 };
 
-/* 0, -ENOMEM, -ENODEV: the kernel shows no NUMA node that this process may use; -EXDEV: hwloc shows
- * another machine than this one, on which it binds nothing. */
+/* 0, -ENOMEM, -ENOSYS: hwloc cannot be loaded; -ENODEV: the kernel shows no NUMA node that this
+ * process may use; -EXDEV: hwloc shows another machine than this one, on which it binds nothing. */
 int places_find(struct places *ret);
 
 /* The variable of the environment that makes hwloc do so. */
