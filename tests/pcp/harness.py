@@ -37,7 +37,7 @@ from talk import Talk
 
 DOMAIN = 470
 PCP_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"  # pmrep and pcp-dstat need Debian's own python3
-READY_SECONDS = 10
+READY_SECONDS = 180
 NOBODY_ALONE = as_user(NOBODY)
 LOG_BYTES = 4000  # of a log, the most that is shown
 OWN_FILES = ("pmda/pmdauncore", "pmda/pmda_uncore.so", "client/libuncore.so.0", "client/uncore",
@@ -90,7 +90,7 @@ def wait_until_it_answers(uncored, socket_path):
         if uncored.poll() is not None:
             raise AssertionError(f"uncored ended with status {uncored.returncode}")
         asked = subprocess.run([build_root() / "client/uncore", "info", "--socket", socket_path],
-                               capture_output=True, timeout=20, check=False)
+                               capture_output=True, timeout=180, check=False)
         return asked.returncode == 0
 
     wait_until(answers, READY_SECONDS, "uncored answers")
@@ -147,7 +147,7 @@ class PrivatePcp:
         own = self.folder / "pmdas" / "uncore"
         if (own / "help").exists():
             subprocess.run([pcp_file("PCP_BINADM_DIR", "newhelp"), "-n", "root", "-v", "2",
-                            "-o", "help", "help"], cwd=own, check=True, timeout=20)
+                            "-o", "help", "help"], cwd=own, check=True, timeout=180)
 
     def _environment(self):
         folder = self.folder
@@ -197,7 +197,7 @@ class PrivatePcp:
         (folder / "own.machine").write_text(f"[machine]\nlike = standin\n{text}",
                                             encoding="ascii")
         subprocess.run([sys.executable, machines / "mktree", folder / "own.machine",
-                        folder / "tree"], check=True, timeout=20)
+                        folder / "tree"], check=True, timeout=180)
         return folder / "tree"
 
     def make_platform(self, *sections, name="standin"):
@@ -291,7 +291,7 @@ class PrivatePcp:
         root = self.folder / "root"
         root.unlink(missing_ok=True)
         subprocess.run([pcp_file("PCP_BINADM_DIR", "pmnsmerge"), "-f", "-a", *parts, *extra_pmns,
-                        root], cwd=own, check=True, timeout=20)
+                        root], cwd=own, check=True, timeout=180)
         root.chmod(0o644)
 
     def pmda_pid(self):
@@ -305,7 +305,7 @@ class PrivatePcp:
 
     # --- clients ---
 
-    def run(self, *argv, check=True, timeout=20, env=None, who=NOBODY_ALONE, **options):
+    def run(self, *argv, check=True, timeout=180, env=None, who=NOBODY_ALONE, **options):
         """Runs a program to its end; its output is text, in .stdout and .stderr. who: of
         processes.as_user()."""
         options.setdefault("stdout", subprocess.PIPE)

@@ -16,7 +16,7 @@ import tap
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 MEMBER = BUILD / "tests/ranks/member"
-SECONDS = 60
+SECONDS = 180
 NOBODY, DAEMON = 65534, 1  # users
 PAGE_BYTES = 4096
 PRELOAD = BUILD / "tests/traffic/simulated-pmu.so"

@@ -15,7 +15,7 @@ SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 import tap
 
-SECONDS = 20
+SECONDS = 180
 NOBODY = 65534
 PAGE_BYTES = 4096
 GUIDE_BYTES = 256 << 20

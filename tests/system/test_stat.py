@@ -22,7 +22,7 @@ from listening import listens
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 
-SECONDS = 60
+SECONDS = 180
 NOBODY = 65534
 PAGE_BYTES = 4096
 PAGES = 5000

@@ -13,7 +13,7 @@ import tempfile
 import tap
 
 UNCORE = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"]) / "client/uncore"
-SECONDS = 60
+SECONDS = 180
 WIDE = 120  # characters of a line of a table
 HUGE = 2 ** 53 + 1  # no double has it
 
