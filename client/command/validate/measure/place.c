@@ -224,29 +224,23 @@ static uint64_t read_number(const struct hierarchy *hierarchy, const char *group
 	return number_parse(text, 10, UINT64_MAX, &number) ? number : UINT64_MAX;
 }
 
-static uint64_t rest_of(const struct hierarchy *hierarchy, const char *group)
+/* What is left in @group and in all groups above, whose limits hold, too. Shortens @group. */
+static uint64_t rest_of(const struct hierarchy *hierarchy, char *group)
 {
-	uint64_t limit = read_number(hierarchy, group, hierarchy->limit);
-	uint64_t usage = read_number(hierarchy, group, hierarchy->usage);
+	uint64_t least = UINT64_MAX;
 
-	if (limit == UINT64_MAX || usage == UINT64_MAX)
-		return UINT64_MAX;
-	return limit > usage ? limit - usage : 0;
-}
+	for (;;) {
+		const uint64_t limit = read_number(hierarchy, group, hierarchy->limit);
+		const uint64_t usage = read_number(hierarchy, group, hierarchy->usage);
+		const uint64_t rest = limit > usage ? limit - usage : 0;
+		char *slash = strrchr(group, '/');
 
-/* The limits of all groups above hold, too. Shortens @group. */
-static uint64_t rest_of_all(const struct hierarchy *hierarchy, char *group)
-{
-	uint64_t least = rest_of(hierarchy, "");
-	char *slash;
-
-	while ((slash = strrchr(group, '/'))) {
-		uint64_t rest = rest_of(hierarchy, group);
-
-		least = rest < least ? rest : least;
+		if (limit != UINT64_MAX && usage != UINT64_MAX && rest < least)
+			least = rest;
+		if (!slash)
+			return least;
 		*slash = '\0';
 	}
-	return least;
 }
 
 uint64_t places_limit_bytes(void)
@@ -265,7 +259,7 @@ uint64_t places_limit_bytes(void)
 
 			if (strncmp(rest, hierarchies[i].prefix, length) != 0)
 				continue;
-			bytes = rest_of_all(&hierarchies[i], rest + length);
+			bytes = rest_of(&hierarchies[i], rest + length);
 			least = bytes < least ? bytes : least;
 		}
 	}
