@@ -227,20 +227,9 @@ static int write_page(struct session *session, const char *report)
 	return page_write(page);
 }
 
-/* Whether it can be written is known before anything is measured. Both: -1 after a sentence. */
-static int open_file(const char *path, struct written *ret)
+/* Whether a file can be written is known before anything is measured. -1 after a sentence. */
+static int check_file(const char *path, int r)
 {
-	int r = written_open(path, WRITTEN_WHOLE, ret);
-
-	if (r < 0)
-		written_complain("uncore validate", path, r);
-	return r < 0 ? -1 : 0;
-}
-
-static int end_file(const char *path, struct written *file)
-{
-	int r = written_end(file);
-
 	if (r < 0)
 		written_complain("uncore validate", path, r);
 	return r < 0 ? -1 : 0;
@@ -252,7 +241,7 @@ static int write_text(struct session *session, const char *json)
 		return 0;
 	if (report_text(session->report.out, session, json) < 0)
 		return complain("out of memory.");
-	return end_file(session->options.report, &session->report);
+	return check_file(session->options.report, written_end(&session->report));
 }
 
 static int write_report(struct session *session, FILE *out)
@@ -331,12 +320,14 @@ int command_validate(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	path = session.options.output_path ? session.options.output_path : "-";
-	if (open_file(path, &file) < 0 ||
-		(session.options.report && open_file(session.options.report, &session.report) < 0))
+	if (check_file(path, written_open(path, WRITTEN_WHOLE, &file)) < 0 ||
+		(session.options.report && check_file(session.options.report,
+						   written_open(session.options.report,
+							   WRITTEN_WHOLE, &session.report)) < 0))
 		return EXIT_NOT_MEASURED;
 	session.page = (struct page){ &page_validate, "uncore validate", session.options.html };
 	if (page_open(&session.page) < 0)
 		return EXIT_NOT_MEASURED;
 	status = run_alone(&session, file.out);
-	return end_file(path, &file) < 0 ? EXIT_NOT_MEASURED : status;
+	return check_file(path, written_end(&file)) < 0 ? EXIT_NOT_MEASURED : status;
 }
