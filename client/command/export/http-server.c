@@ -157,6 +157,7 @@ static void http_notice(void *argument, struct MHD_Connection *connection, void 
 	read_what_is_left(client->fd);
 	client->state = HTTP_FREE;
 	server->n_clients--;
+	server->has_closed = true;
 }
 
 /* --- answers --- */
@@ -310,11 +311,16 @@ static int http_milliseconds_until(uint64_t deadline_ns)
 	return deadline_ns <= now_ns ? 0 : 1 + (int)((deadline_ns - now_ns) / 1000000);
 }
 
-/* Has libmicrohttpd work that no descriptor announces? */
+/*
+ * Has libmicrohttpd work that no descriptor announces? When it had all connections that it may
+ * have, and one has closed, it watches its listener again in its next turn only.
+ */
 static bool http_is_pending(const struct http_server *server)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
+	if (server->has_closed)
+		return true;
 	for (unsigned i = 0; i < server->n_daemons; i++)
 		if (http.get_timeout(server->daemons[i], &ms) == MHD_YES && ms == 0)
 			return true;
@@ -342,6 +348,7 @@ static void http_take_turn(struct http_server *server)
 	http_wait_for_work(server);
 	http_expire_all(server);
 	server->turn++;
+	server->has_closed = false;
 	for (unsigned i = 0; i < server->n_daemons; i++)
 		http.run(server->daemons[i]);
 	http_make_room(server);

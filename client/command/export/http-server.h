@@ -44,6 +44,7 @@ struct http_server {
 	struct export_body body;
 	struct MHD_Daemon *daemons[HTTP_LISTENERS_MAX]; /* one for each listener */
 	unsigned n_daemons, n_clients;
+	bool has_closed; /* a connection, in the last turn */
 	struct http_client clients[HTTP_LISTENERS_MAX * HTTP_PLACES];
 };
 
