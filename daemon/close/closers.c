@@ -2,399 +2,350 @@
 #include "daemon/close/closers.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "daemon/admit/accounts.h"
 #include "daemon/base/privilege.h"
-#include "daemon/close/handover.h"
 #include "daemon/close/socket-closer.h"
 
-static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
-static const uint64_t COSTLY_NS = 200000;   /* of a close by the main thread: ten times the usual */
-static const uint64_t COSTLY_FOR_NS = 60000000000; /* how long the main thread remembers it */
+
+/* Of a close by the main thread: five times the usual. What took longer adds up to COSTLY_NS for an
+ * account until that counts as costly, for COSTLY_FOR_NS. */
+static const uint64_t USUAL_NS = 50000, COSTLY_NS = 5000000, COSTLY_FOR_NS = 60000000000;
 
 enum {
 	STACK_BYTES = 128 * 1024,
-	IDLE_MAX = 2,
-	/* Handed over with one wake-up, which costs as much as accepting two connections. */
-	BATCH_MAX = 16,
-	DOORBELLS_MAX = 128, /* of an account, to be closed: an honest one has less than a fifth */
+	FILES_PART = 16, /* an account's part of the limit of open files */
+	LOOK_US = 1000,
+	END_LOOKS = 3000,
 };
 
-struct closer {
+/*
+ * A descriptor for a thread to close. The main thread allocates and frees it, and takes no lock
+ * here: a thread that holds one, also one of malloc(3), may wait for a CPU for 10 ms and more.
+ */
+struct closing {
+	struct closing *next;
 	struct closers *closers;
-	pthread_t thread;
-	bool used, ended;            /* ended: to be joined */
-	_Atomic uint64_t since_ns;   /* when its close began; 0: it is idle */
-	atomic_uint account;         /* of that close */
-	const struct closing *batch; /* the batch that it closes */
-	struct socket_closer sockets;
+	unsigned account;
+	int fd;
+	int epoll_fd;     /* the epoll that watches a doorbell; -1: this is a connection */
+	bool was_served;  /* its client was welcomed, and has left of its own accord */
+	uint64_t cost_ns; /* CPU time of the close */
+};
+
+/* In the place of a list: the thread of the account runs, and nothing waits for it. */
+static struct closing busy;
+
+struct queue {
+	_Atomic(struct closing *) waiting; /* newest first; NULL: the account has no thread */
+	_Atomic uint64_t since_ns;         /* when the close that is under way began; 0: none */
+	atomic_uint n_pending;
+	atomic_uint n_waiting;               /* of these, all that were not served */
+	uint64_t costly_ns, costly_until_ns; /* of closes by the main thread */
 };
 
 struct closers {
-	struct handover handover;
-	/* used by the main thread only */
-	unsigned n_silent;                      /* handed over since a thread was last woken */
-	uint64_t costly_until_ns[ACCOUNTS_MAX]; /* a close for the account was costly */
+	unsigned most_waiting; /* CLOSERS_WAITING_MAX, or fewer */
+	atomic_uint n_pending, n_threads;
+	_Atomic(struct closing *) done;   /* the newest first */
+	struct closing *left;             /* there was no thread for these */
 	struct socket_closer turned_away; /* sockets that need a thread; they share one per turn */
-	/* protects all that follows */
-	pthread_mutex_t lock;
-	pthread_cond_t progress;
-	bool stop;
-	struct closing_queue queue;
-	unsigned n_closers;
-	struct closer closers[CLOSERS_MAX];
+	struct queue queues[ACCOUNTS_MAX + 1]; /* the last is nobody's */
 };
 
-/* --- starting and ending threads, with the lock held --- */
-
-static void *run(void *argument);
-
-static void join_ended(struct closer *closer)
+static struct queue *queue_of(struct closers *closers, unsigned account)
 {
-	if (!closer->ended)
+	return &closers->queues[account == ACCOUNTS_NONE ? ACCOUNTS_MAX : account];
+}
+
+/* --- the thread of an account --- */
+
+/* Without a helper thread a socket waits; see socket-closer.h. */
+static void close_socket(int *fd)
+{
+	struct socket_closer closer = {};
+
+	socket_closer_close(&closer, fd);
+	while (closer.n_waiting) {
+		usleep(LOOK_US);
+		socket_closer_close_waiting(&closer);
+	}
+	socket_closer_done(&closer);
+}
+
+static void close_one(struct closing *closing)
+{
+	if (closing->epoll_fd < 0) {
+		close_socket(&closing->fd);
 		return;
-	pthread_join(closer->thread, NULL);
-	closer->used = closer->ended = false;
-}
-
-static struct closer *free_closer(struct closers *closers)
-{
-	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
-		join_ended(&closers->closers[i]);
-		if (!closers->closers[i].used)
-			return &closers->closers[i];
 	}
-	return NULL;
+	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
+	close_fd(&closing->fd);
 }
 
-static int start_closer(struct closers *closers)
+static void give_back(struct closers *closers, struct closing *closing)
 {
-	struct closer *closer = free_closer(closers);
-	pthread_attr_t attr;
-	int r;
-
-	if (!closer)
-		return -EAGAIN;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	closer->closers = closers;
-	r = pthread_create(&closer->thread, &attr, run, closer);
-	pthread_attr_destroy(&attr);
-	if (r)
-		return -r;
-	closer->used = true;
-	closers->n_closers++;
-	return 0;
+	closing->next = closers->done;
+	while (!atomic_compare_exchange_weak(&closers->done, &closing->next, closing))
+		;
 }
 
-static unsigned count_busy(const struct closers *closers)
+static struct closing *oldest_first(struct closing *list)
 {
-	unsigned n = 0;
+	struct closing *before = NULL, *next;
 
-	for (unsigned i = 0; i < CLOSERS_MAX; i++)
-		n += closers->closers[i].since_ns != 0;
-	return n;
-}
-
-/* Starts a thread if none is idle: an idle one takes over when the others hang. */
-static void keep_one_idle(struct closers *closers)
-{
-	if (closers->n_closers <= count_busy(closers))
-		start_closer(closers);
-}
-
-/* --- a thread --- */
-
-static bool is_served(const struct closers *closers, const struct closing *closing)
-{
-	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
-		const struct closer *closer = &closers->closers[i];
-
-		if (closer->since_ns && closing_is_like(closer->batch, closing))
-			return true;
+	for (; list; list = next) {
+		next = list->next;
+		list->next = before;
+		before = list;
 	}
-	return false;
+	return before;
 }
 
-/*
- * Takes the oldest element of an account and kind that no thread serves. If it is a connection,
- * also takes the connections of that account that follow it directly. Returns the list; NULL: there
- * is no such element.
- */
-static struct closing *take(struct closers *closers)
+static void close_list(struct closers *closers, struct queue *queue, struct closing *list)
 {
-	struct closing **at = &closers->queue.first, *first, *last;
-	unsigned n = 1;
+	for (struct closing *next; list; list = next) {
+		uint64_t before_ns = clock_thread_ns();
 
-	while (*at && is_served(closers, *at))
-		at = &(*at)->next;
-	first = last = *at;
-	if (!first)
-		return NULL;
-	while (last->next && closing_is_connection(first) && closing_is_like(last->next, first) &&
-		n++ < BATCH_MAX)
-		last = last->next;
-	*at = last->next;
-	if (!*at)
-		closers->queue.end = at;
-	last->next = NULL;
-	return first;
-}
-
-/* Called with the lock held; unlocks it during the closes. */
-static void serve(struct closer *closer, struct closing *batch)
-{
-	struct closers *closers = closer->closers;
-	uint64_t before_ns = clock_thread_ns();
-
-	closer->batch = batch;
-	closer->account = batch->account;
-	closer->since_ns = clock_now_ns();
-	keep_one_idle(closers);
-	pthread_mutex_unlock(&closers->lock);
-	closing_close_all(batch, &closer->sockets);
-	pthread_mutex_lock(&closers->lock);
-	closer->since_ns = 0;
-	batch->cost_ns = clock_thread_ns() - before_ns;
-	handover_give_back(&closers->handover, batch);
-}
-
-/* One thread is enough until it has shown that it is slow. */
-static bool one_is_quick(const struct closers *closers)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	for (unsigned i = 0; i < CLOSERS_MAX; i++)
-		if (closers->closers[i].since_ns &&
-			now_ns - closers->closers[i].since_ns <= SLOW_NS)
-			return true;
-	return false;
-}
-
-static void wait_for_work(struct closers *closers, unsigned n_woken, bool left)
-{
-	pthread_mutex_unlock(&closers->lock);
-	handover_wait(&closers->handover, n_woken, left ? SLOW_NS : 0);
-	pthread_mutex_lock(&closers->lock);
-}
-
-/* May a thread without work end? A thread that still holds sockets stays to close them. */
-static bool may_end(const struct closer *closer, bool left)
-{
-	const struct closers *closers = closer->closers;
-
-	if (closers->stop)
-		return !left;
-	return !closer->sockets.n_waiting && closers->n_closers - count_busy(closers) > IDLE_MAX;
+		next = list->next;
+		queue->since_ns = clock_now_ns();
+		close_one(list);
+		queue->since_ns = 0;
+		list->cost_ns = clock_thread_ns() - before_ns;
+		queue->n_waiting -= !list->was_served;
+		queue->n_pending--;
+		give_back(closers, list);
+		closers->n_pending--;
+	}
 }
 
 static void *run(void *argument)
 {
-	struct closer *closer = argument;
-	struct closers *closers = closer->closers;
-	struct closing *batch;
-	unsigned n_woken;
-	bool left;
+	const struct closing *first = argument;
+	struct closers *closers = first->closers;
+	struct queue *queue = queue_of(closers, first->account);
+	struct closing *none;
 
 	privilege_drop();
-	pthread_mutex_lock(&closers->lock);
-	for (;;) {
-		n_woken = closers->handover.n_woken;
-		handover_take(&closers->handover, &closers->queue);
-		/* Checked once per pass: a thread that is quick now may be slow the next time. */
-		left = closers->queue.first && one_is_quick(closers);
-		batch = left ? NULL : take(closers);
-		if (batch)
-			serve(closer, batch);
-		else if (may_end(closer, left))
-			break;
-		else
-			wait_for_work(closers, n_woken, left);
-	}
-	socket_closer_done(&closer->sockets);
-	closers->n_closers--;
-	closer->ended = true;
-	pthread_cond_broadcast(&closers->progress);
-	pthread_mutex_unlock(&closers->lock);
+	do {
+		close_list(closers, queue, oldest_first(atomic_exchange(&queue->waiting, &busy)));
+		none = &busy;
+	} while (!atomic_compare_exchange_strong(&queue->waiting, &none, NULL));
+	closers->n_threads--;
 	return NULL;
 }
 
-/* --- beginning and end --- */
-
-static void init_condition(pthread_cond_t *condition)
+static bool start_thread(struct closing *first)
 {
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(condition, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
-int closers_new(struct closers **ret)
-{
-	struct closers *closers = calloc(1, sizeof *closers);
+	struct closers *closers = first->closers;
+	pthread_attr_t attr;
+	pthread_t thread;
 	int r;
 
-	if (!closers)
-		return -ENOMEM;
-	handover_init(&closers->handover);
-	closers->queue.end = &closers->queue.first;
-	pthread_mutex_init(&closers->lock, NULL);
-	init_condition(&closers->progress);
-	pthread_mutex_lock(&closers->lock);
-	r = start_closer(closers);
-	pthread_mutex_unlock(&closers->lock);
-	if (r < 0)
-		free(closers);
-	else
-		*ret = closers;
-	return r;
-}
-
-/* Waits for a second, which is less than a hanging close takes. True: all threads have ended. */
-static bool wait_for_end(struct closers *closers)
-{
-	struct timespec until;
-	int r = 0;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += 1;
-	while (closers->n_closers && r == 0)
-		r = pthread_cond_timedwait(&closers->progress, &closers->lock, &until);
-	return !closers->n_closers;
-}
-
-struct closers *closers_free(struct closers *closers)
-{
-	bool all_ended;
-
-	if (!closers)
-		return NULL;
-	closers_hand_over(closers);
-	socket_closer_done(&closers->turned_away);
-	pthread_mutex_lock(&closers->lock);
-	closers->stop = true;
-	handover_wake(&closers->handover, INT_MAX);
-	all_ended = wait_for_end(closers);
-	for (unsigned i = 0; i < CLOSERS_MAX; i++)
-		join_ended(&closers->closers[i]);
-	pthread_mutex_unlock(&closers->lock);
-	handover_clean(&closers->handover, NULL);
-	if (all_ended) {
-		pthread_cond_destroy(&closers->progress);
-		pthread_mutex_destroy(&closers->lock);
-		free(closers);
-	}
-	return NULL;
+	if (closers->n_threads >= CLOSERS_MAX)
+		return false;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	closers->n_threads++;
+	r = pthread_create(&thread, &attr, run, first);
+	pthread_attr_destroy(&attr);
+	if (r)
+		closers->n_threads--;
+	return !r;
 }
 
 /* --- for the main thread --- */
 
-static void close_later(struct closers *closers, struct closing what)
+/* Hands @closing to the thread of its account, or keeps it until there can be one. */
+static void hand_over(struct closing *closing)
 {
-	if (what.fd < 0)
+	struct closers *closers = closing->closers;
+	struct queue *queue = queue_of(closers, closing->account);
+	struct closing *newest = queue->waiting;
+
+	do {
+		closing->next = newest == &busy ? NULL : newest;
+	} while (!atomic_compare_exchange_weak(&queue->waiting, &newest, closing));
+	if (newest || start_thread(closing))
 		return;
-	handover_put(&closers->handover, &what);
-	if (++closers->n_silent >= BATCH_MAX)
-		closers_hand_over(closers);
+	queue->waiting = NULL; /* it was alone there */
+	closing->next = closers->left;
+	closers->left = closing;
 }
 
-void closers_hand_over(struct closers *closers)
+static void close_later(struct closers *closers, const struct closing *what)
 {
-	socket_closer_close_waiting(&closers->turned_away);
-	if (!closers->n_silent)
-		return;
-	closers->n_silent = 0;
-	handover_wake(&closers->handover, 1);
-	if (pthread_mutex_trylock(&closers->lock) == 0) {
-		keep_one_idle(closers);
-		pthread_mutex_unlock(&closers->lock);
+	struct closing *closing = malloc(sizeof *closing);
+	struct queue *queue = queue_of(closers, what->account);
+
+	/* Without memory the descriptor stays open: a leak is better than a hang. */
+	if (closing) {
+		*closing = *what;
+		closing->closers = closers;
+		queue->n_waiting += !what->was_served;
+		queue->n_pending++;
+		closers->n_pending++;
+		hand_over(closing);
 	}
+}
+
+void closers_beware(struct closers *closers, unsigned account)
+{
+	struct queue *queue = queue_of(closers, account);
+
+	queue->costly_until_ns = clock_now_ns() + COSTLY_FOR_NS;
+	queue->costly_ns = 0;
+}
+
+/* Waking the watchers of a client's end can cost much, so it wakes them once, and then looks
+ * whether that took long. */
+static bool close_here(struct closers *closers, unsigned account, int *fd)
+{
+	struct queue *queue = queue_of(closers, account);
+	uint64_t before_ns, cost_ns;
+	bool closed;
+
+	if (clock_now_ns() < queue->costly_until_ns)
+		return false;
+	before_ns = clock_thread_ns();
+	shutdown(*fd, SHUT_RDWR);
+	closed = clock_thread_ns() - before_ns <= USUAL_NS && socket_close_if_empty(fd);
+	cost_ns = clock_thread_ns() - before_ns;
+	queue->costly_ns += cost_ns > USUAL_NS ? cost_ns : 0;
+	if (queue->costly_ns > COSTLY_NS)
+		closers_beware(closers, account);
+	return closed;
 }
 
 void closers_close_connection(struct closers *closers, unsigned account, int *fd)
 {
-	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, false });
-}
-
-/* Closes *@fd if that waits for nothing. Waking the watchers of a client's end can cost much: after
- * one such close, the main thread makes no more for that account for a minute. */
-static bool close_at_once(struct closers *closers, unsigned account, int *fd)
-{
-	uint64_t before_ns = clock_thread_ns(), now_ns = clock_now_ns();
-	bool closed = now_ns >= closers->costly_until_ns[account] && socket_close_if_empty(fd);
-
-	if (closed && clock_thread_ns() - before_ns > COSTLY_NS)
-		closers->costly_until_ns[account] = now_ns + COSTLY_FOR_NS;
-	return closed;
+	if (*fd >= 0 && !close_here(closers, account, fd))
+		close_later(closers,
+			&(struct closing){ .account = account, .fd = take_fd(fd), .epoll_fd = -1 });
 }
 
 void closers_close_served(struct closers *closers, unsigned account, int *fd)
 {
-	if (closers->handover.n_pending >= closers->handover.full &&
-		close_at_once(closers, account, fd))
-		return;
-	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, true });
+	if (!close_here(closers, account, fd))
+		close_later(closers, &(struct closing){ .account = account,
+					     .fd = take_fd(fd),
+					     .epoll_fd = -1,
+					     .was_served = true });
 }
 
 void closers_turn_away(struct closers *closers, unsigned account, int *fd)
 {
 	if (socket_close_if_empty(fd))
 		return;
-	if (closers->handover.waiting[account] < closers->handover.full)
-		closers_close_connection(closers, account, fd);
-	else
+	if (closers->queues[account].n_waiting >= closers->most_waiting)
 		socket_closer_put(&closers->turned_away, fd);
+	else
+		close_later(closers,
+			&(struct closing){ .account = account, .fd = take_fd(fd), .epoll_fd = -1 });
 }
 
 void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd)
 {
-	close_later(closers, (struct closing){ NULL, account, take_fd(fd), epoll_fd, false });
+	if (*fd >= 0)
+		close_later(closers,
+			&(struct closing){
+				.account = account, .fd = take_fd(fd), .epoll_fd = epoll_fd });
 }
 
-bool closers_has_crowd(const struct closers *closers, unsigned account)
-{
-	return closers->handover.waiting[account] >= closers->handover.crowd;
-}
-
-bool closers_has_too_many(
-	const struct closers *closers, unsigned account, unsigned n_open, unsigned most_open)
-{
-	return n_open + closers->handover.pending[account] >= most_open + closers->handover.full;
-}
-
-/* Does @closer hang with a close of @account, and not with one that ended while we looked? */
-static bool hangs(const struct closer *closer, unsigned account)
-{
-	uint64_t since_ns = closer->since_ns, now_ns = clock_now_ns();
-
-	return since_ns && now_ns > since_ns + HANG_NS && closer->account == account &&
-	       closer->since_ns == since_ns;
-}
-
+/* Does a close hang, which did not end while we looked? */
 bool closers_hang(const struct closers *closers, unsigned account)
 {
-	if (!closers->handover.n_pending)
-		return false;
-	for (unsigned i = 0; i < CLOSERS_MAX; i++)
-		if (hangs(&closers->closers[i], account))
-			return true;
-	return closers->handover.doorbells[account] > DOORBELLS_MAX;
+	const struct queue *queue = &closers->queues[account];
+	uint64_t since_ns = queue->since_ns;
+
+	return since_ns && clock_now_ns() > since_ns + HANG_NS && queue->since_ns == since_ns;
+}
+
+bool closers_have_too_many(
+	const struct closers *closers, unsigned account, unsigned n_open, unsigned most_open)
+{
+	const struct queue *queue = &closers->queues[account];
+
+	return queue->n_waiting >= closers->most_waiting ||
+	       n_open + queue->n_pending >= most_open + closers->most_waiting;
 }
 
 unsigned closers_pending(const struct closers *closers)
 {
-	return closers->handover.n_pending;
+	return closers->n_pending;
 }
 
-void closers_charge(struct closers *closers, struct budget *budget)
+static void charge_done(struct closers *closers, struct budget *budget)
 {
-	handover_clean(&closers->handover, budget);
+	struct closing *done = atomic_exchange(&closers->done, NULL), *next;
+
+	for (; done; done = next) {
+		next = done->next;
+		if (budget && done->account != ACCOUNTS_NONE)
+			budget_charge_unasked(budget, done->account, done->cost_ns);
+		free(done);
+	}
+}
+
+void closers_settle(struct closers *closers, struct budget *budget)
+{
+	struct closing *left = closers->left, *next;
+
+	socket_closer_close_waiting(&closers->turned_away);
+	charge_done(closers, budget);
+	closers->left = NULL;
+	for (; left; left = next) {
+		next = left->next;
+		hand_over(left);
+	}
+}
+
+/* --- beginning and end --- */
+
+static unsigned most_waiting(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+		limit.rlim_cur / FILES_PART >= CLOSERS_WAITING_MAX)
+		return CLOSERS_WAITING_MAX;
+	return (unsigned)limit.rlim_cur / FILES_PART;
+}
+
+int closers_new(struct closers **ret)
+{
+	struct closers *closers = calloc(1, sizeof *closers);
+
+	if (!closers)
+		return -ENOMEM;
+	closers->most_waiting = most_waiting();
+	*ret = closers;
+	return 0;
+}
+
+struct closers *closers_free(struct closers *closers)
+{
+	if (!closers)
+		return NULL;
+	for (unsigned i = 0; i < END_LOOKS && closers->n_pending + closers->n_threads; i++) {
+		closers_settle(closers, NULL);
+		usleep(LOOK_US);
+	}
+	socket_closer_done(&closers->turned_away);
+	if (closers->n_threads || closers->left)
+		return NULL;
+	charge_done(closers, NULL);
+	free(closers);
+	return NULL;
 }

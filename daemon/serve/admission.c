@@ -9,7 +9,7 @@
 #include "daemon/close/socket-closer.h"
 #include "daemon/serve/conversation.h"
 
-/* Drops the newest peer of @account. */
+/* Drops the newest peer of @account, which pays for it. */
 static void drop_one_of(struct server *server, unsigned account)
 {
 	struct policy_refusal refusal;
@@ -23,6 +23,7 @@ static void drop_one_of(struct server *server, unsigned account)
 		peer->uid);
 	server_refuse(server, peer->fd, peer->uid, &refusal);
 	peer_free(peer);
+	budget_charge_unasked(&server->budget, account, server_take_cost(server));
 }
 
 /*
@@ -70,28 +71,22 @@ static bool has_left(int fd)
 	       conversation_first_bytes(fd) == 0;
 }
 
-static bool has_too_many(const struct server *server, unsigned account)
-{
-	return closers_has_crowd(server->closers, account) ||
-	       closers_has_too_many(server->closers, account,
-		       server->accounts.accounts[account].n_peers, server->max_peers_of_user);
-}
-
 /*
- * Closes a connection before the policy judges it, if the client has left, the account is a crowd
- * (closers.h), or it has too many descriptors. In a storm of connections most clients have left
- * already. Closing a connection here costs less than handing it to a closer. The close wakes every
- * watcher of the client's end. But adding a watcher costs the client more than waking it costs us,
- * and the client had only the time until it was accepted. True: the connection is gone.
+ * Closes a connection before the policy judges it, if the client has left, or too many descriptors
+ * of the account wait to be closed. In a storm of connections most clients have left already. The
+ * close wakes every watcher of the client's end. But adding a watcher costs the client more than
+ * waking it costs us, and the client had only the time until it was accepted. True: the connection
+ * is gone.
  */
 static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned account)
 {
 	struct policy_refusal refusal;
 
-	if (has_too_many(server, account)) {
+	if (closers_have_too_many(server->closers, account,
+		    server->accounts.accounts[account].n_peers, server->max_peers_of_user)) {
 		policy_refuse(&refusal, POLICY_CLOSING,
-			"Connections of user %u come faster than uncored can close them; it gives "
-			"them no answer.",
+			"Too many connections or doorbells of user %u wait to be closed; uncored "
+			"gives new ones no answer.",
 			uid);
 		server_count_refusal(server, uid, &refusal);
 	} else if (!has_left(*fd)) {

@@ -58,8 +58,8 @@ static int answer_next(struct peer *peer)
 
 /*
  * Receiving from a client and answering it wake every watcher of its end, and asking for the locks
- * of its tables walks them all. A client that makes its messages cost too much is dropped, and the
- * closers do the last waking.
+ * of its tables walks them all. A client that makes its messages cost too much is dropped, and a
+ * closer does the last waking.
  */
 static bool is_too_dear(const struct peer *peer, uint64_t cost_ns)
 {
@@ -85,8 +85,10 @@ static bool answer_one(struct peer *peer)
 
 	peer->excused_ns = 0;
 	r = answer_next(peer);
-	if (r >= 0 && is_too_dear(peer, clock_thread_ns() - before_ns - peer->excused_ns))
+	if (r >= 0 && is_too_dear(peer, clock_thread_ns() - before_ns - peer->excused_ns)) {
+		closers_beware(server->closers, account);
 		r = -ECONNABORTED;
+	}
 	if (r < 0)
 		peer_free(peer);
 	budget_charge(&server->budget, account, server_take_cost(server));

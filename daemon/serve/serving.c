@@ -132,7 +132,7 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 	(void)source;
 	(void)events;
 	others_are_heard(acceptor);
-	closers_charge(acceptor->server->closers, &acceptor->server->budget);
+	closers_settle(acceptor->server->closers, &acceptor->server->budget);
 	accept_all(acceptor, fd);
 	prefer_newcomers(acceptor, false);
 	return 0;
@@ -143,8 +143,7 @@ static void acceptor_at_rest(struct acceptor *acceptor)
 {
 	others_are_heard(acceptor);
 	prefer_newcomers(acceptor, true);
-	closers_charge(acceptor->server->closers, &acceptor->server->budget);
-	closers_hand_over(acceptor->server->closers); /* one wake-up for many closes */
+	closers_settle(acceptor->server->closers, &acceptor->server->budget);
 }
 
 /*

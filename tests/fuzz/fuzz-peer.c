@@ -423,7 +423,7 @@ static bool close_hangs; /* at this moment */
 /* Waits until the daemon's closers are done, so that an input reaches the same each time. */
 static void wait_for_closers(void)
 {
-	closers_hand_over(server.closers);
+	closers_settle(server.closers, &server.budget);
 	while (closers_pending(server.closers) && !__atomic_load_n(&close_hangs, __ATOMIC_RELAXED))
 		usleep(100);
 }

@@ -18,7 +18,6 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/admit/accounts.h"
-#include "daemon/close/handover.h"
 #include "tests/harness/lingering.h"
 #include "tests/harness/test.h"
 
@@ -27,15 +26,13 @@ enum { PATIENCE_S = 30, HANGING = 1, OTHER = 2, A_THIRD = 3 };
 static struct closers *closers;
 static int epoll_fd;
 
-/* The clock stands at the time at which it was stopped. Once it is to go on, one more call has that
- * time, and all later ones have the present. */
-static struct timespec stopped_at;
-static atomic_bool is_stopped, goes_on;
-static atomic_uint n_asked; /* while it stood */
-static atomic_int later_s;  /* how far the time has gone on by itself */
+static atomic_int later_s;   /* how far the time has gone on by itself */
+static uint64_t main_cpu_ns; /* CPU time of the main thread */
+static uint64_t wake_ns;     /* of that, what each shutdown(2) takes */
 
-/* The time that goes by stands for the CPU time of a thread. Linux subtracts what a host takes
- * away from the CPU time, at times all of a short close, and then a close would have no cost. */
+/* The time that goes by stands for the CPU time of the other threads. Linux subtracts what a host
+ * takes away from the CPU time, at times all of a short close, and then a close would have no
+ * cost. */
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	bool is_cpu_time = clock == CLOCK_THREAD_CPUTIME_ID;
@@ -43,13 +40,16 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 
 	if (clock == CLOCK_MONOTONIC)
 		ret->tv_sec += later_s;
-	if (clock != CLOCK_MONOTONIC || !is_stopped)
-		return r;
-	*ret = stopped_at;
-	n_asked++;
-	if (goes_on)
-		is_stopped = false;
+	if (is_cpu_time && gettid() == getpid())
+		*ret = (struct timespec){ .tv_nsec = (long)main_cpu_ns };
 	return r;
+}
+
+int shutdown(int fd, int how)
+{
+	if (gettid() == getpid())
+		main_cpu_ns += wake_ns;
+	return (int)syscall(SYS_shutdown, fd, how);
 }
 
 static unsigned n_closed_here; /* by the main thread */
@@ -59,14 +59,6 @@ int close(int fd)
 {
 	n_closed_here += gettid() == getpid();
 	return (int)syscall(SYS_close, fd);
-}
-
-static void stop_clock(void)
-{
-	clock_gettime(CLOCK_MONOTONIC, &stopped_at);
-	n_asked = 0;
-	goes_on = false;
-	is_stopped = true;
 }
 
 static int set_up(void **state)
@@ -118,9 +110,10 @@ static void wait_until_pending(unsigned wanted)
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 
-	closers_hand_over(closers);
-	while (closers_pending(closers) != wanted && clock_now_ns() < deadline_ns)
+	while (closers_pending(closers) != wanted && clock_now_ns() < deadline_ns) {
+		closers_settle(closers, NULL);
 		usleep(1000);
+	}
 	assert_int_equal(closers_pending(closers), wanted);
 }
 
@@ -129,7 +122,6 @@ static void hang(unsigned account, struct lingering *ret)
 {
 	assert_true(lingering_open(ret));
 	closers_close_doorbell(closers, account, epoll_fd, &ret->fd);
-	closers_hand_over(closers);
 	assert_int_equal(ret->fd, -1);
 }
 
@@ -139,7 +131,6 @@ static void close_connection_of(unsigned account)
 
 	closers_close_connection(closers, account, &fd);
 	assert_int_equal(fd, -1);
-	closers_hand_over(closers);
 	assert_true(is_over(client));
 	close(client);
 }
@@ -215,24 +206,6 @@ CLOSERS_CASE("a close that hangs keeps nobody else's from being made")
 	wait_until_pending(0);
 }
 
-/* The thread that has to take over looks at the clock when the close is still quick. If it went to
- * sleep because the close is slow a moment later, nobody would wake it. */
-CLOSERS_CASE("a close that becomes slow while a thread looks is seen")
-{
-	struct lingering lingering;
-
-	stop_clock();
-	hang(HANGING, &lingering);
-	while (!n_asked) /* when it begins */
-		usleep(1000);
-	usleep(20000);
-	goes_on = true;
-	close_connection_of(OTHER);
-	assert_false(is_stopped);
-	lingering_close(&lingering);
-	wait_until_pending(0);
-}
-
 /* Otherwise the connections of refused clients would pile up, and keep a descriptor each. */
 CLOSERS_CASE("connections do not wait behind a doorbell that hangs")
 {
@@ -295,26 +268,6 @@ CLOSERS_CASE("after a while the account is named whose close hangs")
 	assert_false(closers_hang(closers, HANGING));
 }
 
-/* The account is named before its first close has been hanging for long. */
-CLOSERS_CASE("an account that heaps up doorbells is told of")
-{
-	struct lingering lingering;
-	int doorbell;
-
-	hang(HANGING, &lingering);
-	for (unsigned i = 0; i < 300; i++) {
-		assert_false(i < 100 && closers_hang(closers, HANGING));
-		doorbell = make_doorbell();
-		closers_close_doorbell(closers, HANGING, epoll_fd, &doorbell);
-	}
-	closers_hand_over(closers);
-	assert_true(closers_hang(closers, HANGING));
-	assert_false(closers_hang(closers, OTHER));
-	lingering_close(&lingering);
-	wait_until_pending(0);
-	assert_false(closers_hang(closers, HANGING));
-}
-
 /* Closes of @n doorbells of HANGING wait behind one that hangs. */
 static void heap_up(struct lingering *ret, unsigned n)
 {
@@ -326,71 +279,62 @@ static void heap_up(struct lingering *ret, unsigned n)
 	}
 }
 
-CLOSERS_CASE("an account with many that wait is a crowd, and no other")
+CLOSERS_CASE("an account with many that wait has too many, and no other")
 {
 	struct lingering lingering;
 	int doorbell;
 
-	heap_up(&lingering, HANDOVER_CROWD - 1);
-	assert_false(closers_has_crowd(closers, HANGING));
+	heap_up(&lingering, CLOSERS_WAITING_MAX - 1);
+	assert_false(closers_have_too_many(closers, HANGING, 0, 1000));
 	doorbell = make_doorbell();
 	closers_close_doorbell(closers, HANGING, epoll_fd, &doorbell);
-	assert_true(closers_has_crowd(closers, HANGING));
-	assert_false(closers_has_crowd(closers, OTHER));
+	assert_true(closers_have_too_many(closers, HANGING, 0, 1000));
+	assert_false(closers_have_too_many(closers, OTHER, 0, 1000));
 	lingering_close(&lingering);
 	wait_until_pending(0);
-	assert_false(closers_has_crowd(closers, HANGING));
+	assert_false(closers_have_too_many(closers, HANGING, 0, 1000));
 }
 
 /* The ranks of a job leave at once, and the next ones come meanwhile. */
-CLOSERS_CASE("clients that were served and have left make no crowd")
+CLOSERS_CASE("clients that were served count only together with what is open")
 {
 	struct lingering lingering;
 	int client, fd;
 
-	heap_up(&lingering, HANDOVER_CROWD - 1);
-	fd = connect_client(&client);
-	closers_close_served(closers, HANGING, &fd);
-	closers_hand_over(closers);
-	assert_int_equal(fd, -1);
-	assert_false(closers_has_crowd(closers, HANGING));
-	assert_true(is_over(client));
-	close(client);
+	closers_beware(closers, HANGING);
+	heap_up(&lingering, CLOSERS_WAITING_MAX - 1);
+	for (unsigned i = 0; i < 10; i++) {
+		fd = connect_client(&client);
+		closers_close_served(closers, HANGING, &fd);
+		assert_int_equal(fd, -1);
+		close(client);
+	}
+	assert_false(closers_have_too_many(closers, HANGING, 10, 20));
+	assert_true(closers_have_too_many(closers, HANGING, 11, 20));
+	assert_false(closers_have_too_many(closers, OTHER, 20, 20));
 	lingering_close(&lingering);
 	wait_until_pending(0);
+	assert_false(closers_have_too_many(closers, HANGING, 20, 20));
 }
 
-CLOSERS_CASE("what waits counts together with what is open")
+CLOSERS_CASE("where no more threads may be, a close waits until one has ended")
 {
-	struct lingering lingering;
+	struct lingering lingering[CLOSERS_MAX];
 	int doorbell;
 
-	heap_up(&lingering, HANDOVER_FULL - 1);
-	assert_false(closers_has_too_many(closers, HANGING, 10, 10));
-	assert_true(closers_has_too_many(closers, HANGING, 11, 10));
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		hang(100 + i, &lingering[i]);
 	doorbell = make_doorbell();
-	closers_close_doorbell(closers, HANGING, epoll_fd, &doorbell);
-	assert_true(closers_has_too_many(closers, HANGING, 10, 10));
-	assert_false(closers_has_too_many(closers, HANGING, 9, 10));
-	assert_false(closers_has_too_many(closers, OTHER, 10, 10));
-	lingering_close(&lingering);
-	wait_until_pending(0);
-	assert_false(closers_has_too_many(closers, HANGING, 10, 10));
-}
-
-/* Where closers get no CPU for a while, those who come and go meanwhile are closed all the same. */
-CLOSERS_CASE("beyond the bound, clients that were served do not wait either")
-{
-	struct lingering lingering;
-	int client, fd;
-
-	heap_up(&lingering, HANDOVER_FULL);
-	fd = connect_client(&client);
-	close(client);
-	closers_close_served(closers, OTHER, &fd);
-	assert_int_equal(fd, -1);
-	assert_int_equal(closers_pending(closers), HANDOVER_FULL);
-	lingering_close(&lingering);
+	closers_close_doorbell(closers, OTHER, epoll_fd, &doorbell);
+	doorbell = make_doorbell();
+	closers_close_doorbell(closers, OTHER, epoll_fd, &doorbell);
+	close_connection_of(OTHER);
+	closers_settle(closers, NULL);
+	assert_int_equal(closers_pending(closers), CLOSERS_MAX + 2);
+	lingering_close(&lingering[0]);
+	wait_until_pending(CLOSERS_MAX - 1);
+	for (unsigned i = 1; i < CLOSERS_MAX; i++)
+		lingering_close(&lingering[i]);
 	wait_until_pending(0);
 }
 
@@ -418,18 +362,29 @@ static int connect_with_lingering(struct lingering *ret)
 	return fd;
 }
 
+CLOSERS_CASE("the caller waits for no file that is attached to a message")
+{
+	struct lingering attached;
+	int fd = connect_with_lingering(&attached);
+
+	closers_close_connection(closers, OTHER, &fd);
+	assert_int_equal(fd, -1);
+	wait_until_pending(0);
+	lingering_close(&attached);
+}
+
 CLOSERS_CASE("beyond the bound the caller closes connections, and waits for no file")
 {
 	struct lingering lingering, attached[2];
 	int fd;
 
-	heap_up(&lingering, HANDOVER_FULL - 1);
+	heap_up(&lingering, CLOSERS_WAITING_MAX - 1);
 	for (unsigned i = 0; i < ARRAY_SIZE(attached); i++) {
 		fd = connect_with_lingering(&attached[i]);
 		closers_turn_away(closers, HANGING, &fd);
 		assert_int_equal(fd, -1);
-		closers_hand_over(closers);
-		assert_true(closers_pending(closers) <= HANDOVER_FULL);
+		closers_settle(closers, NULL);
+		assert_true(closers_pending(closers) <= CLOSERS_WAITING_MAX);
 	}
 	lingering_close(&lingering);
 	wait_until_pending(0);
@@ -437,57 +392,34 @@ CLOSERS_CASE("beyond the bound the caller closes connections, and waits for no f
 		lingering_close(&attached[i]);
 }
 
-static void begin_to_charge(struct budget *budget)
-{
-	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
-
-	assert_int_equal(budget_init(budget, &rules, ACCOUNTS_MAX), 0);
-	budget->accounts[OTHER].counts = budget->accounts[A_THIRD].counts = true;
-}
-
-/* The credit of @account when all is closed and charged. A thread may be at the costs, and then
- * they wait for the next call. */
-static int64_t charge(struct budget *budget, unsigned account)
+/* The credit of OTHER when all is closed and charged. A thread may be at the costs, and then they
+ * wait for the next call. */
+static int64_t charge(struct budget *budget)
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 
-	wait_until_pending(0);
-	while (!budget->accounts[account].credit_ns && clock_now_ns() < deadline_ns)
-		closers_charge(closers, budget);
-	return budget->accounts[account].credit_ns;
+	while ((closers_pending(closers) || !budget->accounts[OTHER].credit_ns) &&
+		clock_now_ns() < deadline_ns)
+		closers_settle(closers, budget);
+	return budget->accounts[OTHER].credit_ns;
 }
 
-CLOSERS_CASE("the cost of closing is charged once")
+CLOSERS_CASE("what a thread has closed is charged once")
 {
+	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
 	struct budget budget;
 	int64_t left_ns;
+	int doorbell = make_doorbell();
 
-	begin_to_charge(&budget);
-	close_connection_of(OTHER);
-	left_ns = charge(&budget, OTHER);
+	assert_int_equal(budget_init(&budget, &rules, ACCOUNTS_MAX), 0);
+	budget.accounts[OTHER].counts = true;
+	closers_close_doorbell(closers, OTHER, epoll_fd, &doorbell);
+	left_ns = charge(&budget);
 	assert_true(left_ns < 0);
 	assert_int_equal(budget.total_ns, 0); /* no other account waits */
-	closers_charge(closers, &budget);
+	closers_settle(closers, &budget);
 	assert_int_equal(budget.accounts[OTHER].credit_ns, left_ns);
 	budget_done(&budget);
-}
-
-enum { EPOLLS = 20, WATCHERS = 16000 }; /* to wake that many takes the kernel some milliseconds */
-
-static void watch(int client, int epolls[EPOLLS], int copies[WATCHERS / EPOLLS])
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	for (unsigned i = 0; i < WATCHERS / EPOLLS; i++) {
-		copies[i] = dup(client);
-		assert_true(copies[i] >= 0);
-	}
-	for (unsigned e = 0; e < EPOLLS; e++) {
-		epolls[e] = epoll_create1(EPOLL_CLOEXEC);
-		assert_true(epolls[e] >= 0);
-		for (unsigned i = 0; i < WATCHERS / EPOLLS; i++)
-			assert_int_equal(epoll_ctl(epolls[e], EPOLL_CTL_ADD, copies[i], &event), 0);
-	}
 }
 
 /* A client of @account was served and has left. Does the main thread close its connection? */
@@ -502,48 +434,35 @@ static bool is_closed_here(unsigned account)
 	return n_closed_here != before;
 }
 
-static void close_watched(unsigned account, int epolls[EPOLLS], int copies[WATCHERS / EPOLLS])
+CLOSERS_CASE("an account whose closes are costly has them made by its thread for a minute")
 {
-	int client, fd = connect_client(&client);
-
-	watch(client, epolls, copies);
-	shutdown(client, SHUT_RDWR);
-	closers_close_served(closers, account, &fd);
-	for (unsigned e = 0; e < EPOLLS; e++)
-		close(epolls[e]);
-	for (unsigned i = 0; i < WATCHERS / EPOLLS; i++)
-		close(copies[i]);
-	close(client);
-}
-
-CLOSERS_CASE("a client with many watchers is closed by the main thread only once a minute")
-{
-	int epolls[EPOLLS], copies[WATCHERS / EPOLLS];
-	struct lingering lingering;
-
-	heap_up(&lingering, HANDOVER_FULL);
-	assert_true(is_closed_here(OTHER));
-	close_watched(OTHER, epolls, copies);
+	wake_ns = 20000; /* however many there are; twice each, before Linux 6.16 */
+	for (unsigned i = 0; i < 600; i++)
+		assert_true(is_closed_here(OTHER));
+	wake_ns = 300000;
+	for (unsigned i = 0; i < 17; i++)
+		assert_false(is_closed_here(OTHER));
+	wake_ns = 0;
 	assert_false(is_closed_here(OTHER));
 	assert_true(is_closed_here(A_THIRD));
 	later_s = 61;
 	assert_true(is_closed_here(OTHER));
 	later_s = 0;
-	lingering_close(&lingering);
+	closers_beware(closers, OTHER);
+	assert_false(is_closed_here(OTHER));
 	wait_until_pending(0);
 }
 
-CLOSERS_CASE("the cost of nobody's connections is charged to nobody")
+CLOSERS_CASE("what nobody is charged for is closed, too")
 {
-	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
-	struct budget budget;
+	struct lingering attached;
+	int fd = connect_with_lingering(&attached);
 
-	assert_int_equal(budget_init(&budget, &rules, ACCOUNTS_MAX), 0);
 	close_connection_of(ACCOUNTS_NONE);
+	closers_close_connection(closers, ACCOUNTS_NONE, &fd);
+	assert_int_equal(fd, -1);
 	wait_until_pending(0);
-	closers_charge(closers, &budget);
-	assert_int_equal(budget.total_ns, 0);
-	budget_done(&budget);
+	lingering_close(&attached);
 }
 
 CLOSERS_CASE("the closers end when all is closed")

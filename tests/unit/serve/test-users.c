@@ -61,7 +61,7 @@ static void wait_until_closed(void)
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 
-	closers_hand_over(closers);
+	closers_settle(closers, NULL);
 	while (closers_pending(closers) && clock_now_ns() < deadline_ns)
 		usleep(1000);
 	assert_int_equal(closers_pending(closers), 0);
