@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmda/jobs.h"
 
+#include <errno.h>
 #include <pcp/pmapi.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 
 enum {
 	ROOT = 0,
+	OPEN_RUNS_MAX = 256,
 	SOCKETS_MAX = PACKAGES_MAX, /* the lowest part of an instance's number */
 	NAME_BYTES = JOB_ID_BYTES + sizeof "/socket31",
 	INSTANCES_MAX = OPEN_RUNS_MAX * SOCKETS_MAX,
@@ -16,7 +18,7 @@ enum {
 		  OPEN_RUNS_MAX, /* more than there are open runs: one is always of an ended run */
 };
 
-static struct open_runs runs;
+static struct folder_runs runs;
 static unsigned numbers[OPEN_RUNS_MAX]; /* of the runs */
 
 /* The instances. Most of this is never touched, so it takes little memory. */
@@ -50,12 +52,12 @@ static uint64_t mix(uint64_t hash, const void *data, size_t n)
 	return hash;
 }
 
-static uint64_t identity_of(const struct open_run *run)
+static uint64_t identity_of(const struct run *run)
 {
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), run->id, strlen(run->id));
+	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), run->head.id, strlen(run->head.id));
 
-	hash = mix(hash, &run->begun_ns, sizeof run->begun_ns);
-	return mix(hash, &run->begun_real_ns, sizeof run->begun_real_ns);
+	hash = mix(hash, &run->head.begun_ns, sizeof run->head.begun_ns);
+	return mix(hash, &run->head.begun_real_ns, sizeof run->head.begun_real_ns);
 }
 
 static struct entry *find_entry(uint64_t identity)
@@ -125,35 +127,38 @@ static void say_too_many(void)
 
 void jobs_look(void)
 {
-	open_runs_done(&runs);
-	open_runs_read(FOLDER_PATH, &runs); /* without the folder there are none */
+	int r;
+
+	folder_runs_done(&runs);
+	r = folder_read_open(
+		FOLDER_PATH, OPEN_RUNS_MAX, &runs); /* without the folder there are none */
 	give_numbers();
-	if (runs.has_more)
+	if (r == -E2BIG)
 		say_too_many();
 }
 
 void jobs_done(void)
 {
 	instances_indoms[JOBS_INDOM].it_numinst = 0;
-	open_runs_done(&runs);
+	folder_runs_done(&runs);
 }
 
 /* --- instances for a client --- */
 
-static bool may_see(const struct context *context, const struct open_run *run)
+static bool may_see(const struct context *context, const struct run *run)
 {
 	return context->uid != UNCORE_UNKNOWN_USER &&
-	       (context->uid == ROOT || context->uid == run->uid);
+	       (context->uid == ROOT || context->uid == run->head.uid);
 }
 
-static void offer(unsigned number, const struct open_run *run, unsigned n_sockets)
+static void offer(unsigned number, const struct run *run, unsigned n_sockets)
 {
 	pmdaIndom *indom = &instances_indoms[JOBS_INDOM];
 
 	for (unsigned i = 0; i < n_sockets; i++) {
 		int n = indom->it_numinst++;
 
-		snprintf(names[n], sizeof names[n], "%s/socket%u", run->id, i);
+		snprintf(names[n], sizeof names[n], "%s/socket%u", run->head.id, i);
 		set[n] = (pmdaInstid){ (int)(number * SOCKETS_MAX + i), names[n] };
 	}
 }
@@ -187,9 +192,9 @@ bool jobs_find(unsigned inst, struct job *ret)
 bool jobs_count(const struct job *job, int index, const struct view *view, uint64_t *ret_count)
 {
 	struct uncore_delta delta = UNCORE_DELTA_INIT;
-	const struct open_run *run = job->run;
+	const struct run *run = job->run;
 
-	if (index < 0 || run->n_samples != view->reader.machine.n_sockets ||
+	if (index < 0 || !run->samples || run->head.n_sockets != view->reader.machine.n_sockets ||
 		uncore_delta(&run->samples[job->socket], &view->readout.samples[job->socket],
 			&delta) < 0)
 		return false;

@@ -11,12 +11,12 @@
 
 #include <stdint.h>
 
-#include "client/jobstore/open-runs.h"
+#include "client/jobstore/folder.h"
 #include "pmda/contexts.h"
 #include "pmda/view.h"
 
 struct job {
-	const struct open_run *run;
+	const struct run *run;
 	unsigned socket;
 };
 

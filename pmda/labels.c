@@ -80,8 +80,8 @@ static int add_job(unsigned inst, pmLabelSet **ret)
 	package = instances_package(job.socket);
 	return pmdaAddLabels(ret,
 		"{\"jobid\":\"%s\",\"uid\":%u,\"socket\":%u,\"package\":%u,\"used\":%s}",
-		job.run->id, job.run->uid, job.socket, package,
-		packages_have(&job.run->packages, package) ? "true" : "false");
+		job.run->head.id, job.run->head.uid, job.socket, package,
+		packages_have(&job.run->head.packages, package) ? "true" : "false");
 }
 
 int labels_of_instance(pmInDom indom, unsigned inst, pmLabelSet **ret)

@@ -227,13 +227,13 @@ static int job_traffic(const struct meaning *meaning, unsigned inst, pmAtomValue
 
 static int job_begin(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->ull = (uint64_t)job.run->begun_real_ns / 1000000000U;
-	return job.run->begun_real_ns > 0 ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
+	ret->ull = (uint64_t)job.run->head.begun_real_ns / 1000000000U;
+	return job.run->head.begun_real_ns > 0 ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
 }
 
 static int job_uid(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->ul = job.run->uid;
+	ret->ul = job.run->head.uid;
 	return PMDA_FETCH_STATIC;
 }
 

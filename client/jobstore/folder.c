@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/jobstore/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,272 +12,267 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/array.h"
 #include "common/macro.h"
 
-/* Begins with two points, because ".counts" is the name of a written run with the ID "counts". */
-static const char COUNTS[] = "..counts";
-
-int folder_open(const char *path, struct folder *ret)
+int folder_open(const char *path)
 {
-	*ret = (struct folder){ .fd = -1, .counts_fd = -1 };
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	return folder_look(path, ret);
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : folder_look(path);
 }
 
-int folder_look(const char *path, struct folder *ret)
+int folder_look(const char *path)
 {
-	*ret = (struct folder){ .fd = -1, .counts_fd = -1 };
-	ret->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return ret->fd < 0 ? -errno : 0;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }
 
-void folder_close(struct folder *folder)
+int folder_lock(int folder_fd, uint64_t deadline_ns)
 {
-	close_fd(&folder->counts_fd);
-	close_fd(&folder->fd);
+	return file_lock(folder_fd, deadline_ns);
 }
 
-/* --- names --- */
-
-static unsigned kind_of(const char *name)
+void folder_unlock(int folder_fd)
 {
-	if (job_id_is_valid(name))
-		return FOLDER_ID;
-	if (*name != '.')
+	flock(folder_fd, LOCK_UN);
+}
+
+/* --- reading --- */
+
+void folder_runs_done(struct folder_runs *runs)
+{
+	while (runs->n)
+		run_done(&runs->all[--runs->n]);
+	free(take_ptr(runs->all));
+}
+
+/* The locale does not matter. */
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* A begin of one time before the other; the same order each time. */
+static int compare_runs(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	if (x->head.begun_real_ns != y->head.begun_real_ns)
+		return x->head.begun_real_ns < y->head.begun_real_ns ? -1 : 1;
+	return strcmp(x->base, y->base);
+}
+
+/* Also one that cannot be read: it may be anybody's, and on any socket. */
+static int take_run(int folder_fd, const struct run *named, struct folder_runs *runs)
+{
+	struct run *run;
+	int r = array_room(&runs->all, runs->n, sizeof *runs->all);
+
+	if (r < 0)
+		return r;
+	run = &runs->all[runs->n];
+	r = run_open(folder_fd, named, run);
+	if (r == -ENOENT)
 		return 0;
-	if (job_id_is_valid(name + 1))
-		return FOLDER_WRITTEN;
-	return strchr(name, '@') ? FOLDER_ASIDE : 0;
-}
-
-bool folder_is_aside(const char *name, const char *id)
-{
-	const size_t n = strlen(id);
-
-	return *name == '.' && strncmp(name + 1, id, n) == 0 && name[n + 1] == '@';
-}
-
-static void put_aside_name(
-	const char *id, const struct stat *status, char ret_name[FOLDER_NAME_MAX])
-{
-	snprintf(ret_name, FOLDER_NAME_MAX, ".%s@%ju", id, (uintmax_t)status->st_ino);
-}
-
-void folder_names_done(struct folder_names *names)
-{
-	while (names->n)
-		free(names->all[--names->n]);
-	free(take_ptr(names->all));
-}
-
-int folder_list(const struct folder *folder, unsigned kinds, struct folder_names *ret)
-{
-	char path[32];
-	int n;
-
-	*ret = (struct folder_names){ .n = 0 };
-	snprintf(path, sizeof path, "/proc/self/fd/%d", folder->fd); /* musl has no scandirat(3) */
-	n = scandir(path, &ret->all, NULL, alphasort);
-	if (n < 0)
-		return -errno;
-	for (int i = 0; i < n; i++) {
-		struct dirent *entry = ret->all[i];
-
-		if (kind_of(entry->d_name) & kinds)
-			ret->all[ret->n++] = entry;
-		else
-			free(entry);
+	if (r < 0) {
+		*run = *named;
+		run->head.uid = UNCORE_UNKNOWN_USER;
+		sscanf(strchr(run->base, '@'), "@%" SCNd64 ".%" SCNu64, &run->head.begun_real_ns,
+			&run->head.begun_ns);
 	}
+	close_fd(&run->fd);
+	runs->n++;
 	return 0;
 }
 
-/* --- counting anew --- */
-
-/* A run of another release counts as one that may use every package. */
-static void count_run(struct folder *folder, const char *name)
+/* Its end is there, too: the process died before it removed the begin. */
+static bool is_void(const struct run *named, const struct dirent *next)
 {
-	_cleanup_(run_close) struct run run = { .fd = -1 };
-	int r = run_open(folder->fd, name, O_RDONLY, &run);
+	char ended[RUN_NAME_MAX];
 
-	if (r == -ENOENT)
-		return;
-	folder->counts.n_runs++;
-	if (r < 0)
-		counts_note(&folder->counts, COUNTS_OPEN, &(struct packages){ .n = 0 });
-	else if (run_is_open(&run))
-		counts_note(&folder->counts, COUNTS_OPEN, &run.head.packages);
-	else
-		folder->counts.n_ended++;
+	run_name(named, RUN_IS_ENDED, ended);
+	return named->kind == RUN_IS_OPEN && next && strcmp(next->d_name, ended) == 0;
 }
 
-static int count_anew(struct folder *folder)
+struct wanted {
+	unsigned kinds;
+	const char *id; /* NULL: all */
+};
+
+static int take_runs(int folder_fd, struct dirent *const *names, size_t n,
+	const struct wanted *wanted, struct folder_runs *runs)
 {
-	_cleanup_(folder_names_done) struct folder_names names;
-	struct counts *counts = &folder->counts;
-	int r = folder_list(folder, FOLDER_ID | FOLDER_ASIDE, &names);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	counts->n_runs = counts->n_aside = counts->n_ended = 0;
-	for (uint32_t i = 0; i < counts->n_rows; i++)
-		counts->rows[i].n_open = 0;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *name = names.all[i]->d_name;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct run named;
 
-		if (kind_of(name) == FOLDER_ID) {
-			count_run(folder, name);
+		if (!run_parse_name(names[i]->d_name, &named) ||
+			is_void(&named, i + 1 < n ? names[i + 1] : NULL))
 			continue;
-		}
-		counts->n_runs++;
-		counts->n_aside++;
-		counts->n_ended++;
+		runs->n_open += named.kind == RUN_IS_OPEN;
+		runs->n_ended += named.kind == RUN_IS_ENDED;
+		if ((named.kind & wanted->kinds) &&
+			(!wanted->id || strcmp(named.head.id, wanted->id) == 0))
+			r = take_run(folder_fd, &named, runs);
 	}
-	return folder_end_change(folder);
-}
-
-/* --- the lock --- */
-
-static int read_counts(struct folder *folder)
-{
-	ssize_t n;
-
-	if (folder->counts_fd < 0)
-		folder->counts_fd =
-			openat(folder->fd, COUNTS, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (folder->counts_fd < 0)
-		return -errno;
-	n = pread(folder->counts_fd, &folder->counts, sizeof folder->counts, 0);
-	if (n < 0)
-		return -errno;
-	if (n == sizeof folder->counts && counts_are_valid(&folder->counts))
-		return folder->counts.is_changing ? count_anew(folder) : 0;
-	counts_init(&folder->counts, clock_now_ns());
-	return count_anew(folder);
-}
-
-int folder_lock(struct folder *folder, uint64_t deadline_ns)
-{
-	int r = file_lock(folder->fd, deadline_ns);
-
-	if (r < 0)
-		return r;
-	r = read_counts(folder);
-	if (r < 0)
-		folder_unlock(folder);
 	return r;
 }
 
-void folder_unlock(struct folder *folder)
+int folder_read(int folder_fd, unsigned kinds, const char *id, struct folder_runs *ret)
 {
-	flock(folder->fd, LOCK_UN);
-}
+	struct dirent **names;
+	char path[32];
+	int n, r;
 
-static int write_counts(struct folder *folder, bool is_changing)
-{
-	folder->counts.is_changing = is_changing;
-	return file_write(folder->counts_fd, &folder->counts, sizeof folder->counts, 0);
-}
-
-int folder_begin_change(struct folder *folder)
-{
-	return write_counts(folder, true);
-}
-
-int folder_end_change(struct folder *folder)
-{
-	return write_counts(folder, false);
-}
-
-/* --- changes --- */
-
-int folder_put_aside(struct folder *folder, const char *id, const struct run *run)
-{
-	char name[FOLDER_NAME_MAX];
-	struct stat status;
-
-	if (fstat(run->fd, &status) < 0)
+	*ret = (struct folder_runs){ .n = 0 };
+	snprintf(path, sizeof path, "/proc/self/fd/%d", folder_fd); /* musl has no scandirat(3) */
+	n = scandir(path, &names, NULL, compare_names);
+	if (n < 0)
 		return -errno;
-	put_aside_name(id, &status, name);
-	if (renameat(folder->fd, id, folder->fd, name) < 0)
-		return -errno;
-	folder->counts.n_aside++;
-	return 0;
-}
-
-static bool has_name(const struct folder *folder, const char *name, const struct stat *status)
-{
-	struct stat named;
-
-	return fstatat(folder->fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       named.st_ino == status->st_ino;
-}
-
-static bool is_before(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
-}
-
-/* Removes the oldest of the written runs if they are too many. */
-static int drop_oldest(const struct folder *folder)
-{
-	_cleanup_(folder_names_done) struct folder_names names;
-	struct timespec least = { 0 };
-	const char *oldest = NULL;
-	int r = folder_list(folder, FOLDER_WRITTEN, &names);
-
-	if (r < 0 || names.n <= FOLDER_WRITTEN_MAX)
-		return r;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *name = names.all[i]->d_name;
-		struct stat status;
-
-		if (fstatat(folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
-			(oldest && !is_before(&status.st_mtim, &least)))
-			continue;
-		least = status.st_mtim;
-		oldest = name;
-	}
-	return oldest && unlinkat(folder->fd, oldest, 0) < 0 ? -errno : 0;
-}
-
-static int keep_written(const struct folder *folder, const char *id)
-{
-	char name[FOLDER_NAME_MAX];
-
-	snprintf(name, sizeof name, ".%s", id);
-	return renameat(folder->fd, id, folder->fd, name) < 0 ? -errno : drop_oldest(folder);
-}
-
-int folder_note_written(struct folder *folder, const struct run *run)
-{
-	const char *id = run->head.id;
-	char name[FOLDER_NAME_MAX];
-	struct stat status;
-	int r;
-
-	if (fstat(run->fd, &status) < 0)
-		return -errno;
-	put_aside_name(id, &status, name);
-	r = folder_begin_change(folder);
+	r = take_runs(folder_fd, names, (size_t)n, &(struct wanted){ kinds, id }, ret);
+	while (n)
+		free(names[--n]);
+	free(names);
 	if (r < 0)
-		return r;
-	if (has_name(folder, id, &status))
-		r = keep_written(folder, id);
-	else if (unlinkat(folder->fd, name, 0) == 0)
-		folder->counts.n_aside--;
-	else
-		return folder_end_change(folder);
-	folder->counts.n_runs--;
-	folder->counts.n_ended--;
-	return r < 0 ? r : folder_end_change(folder);
+		folder_runs_done(ret);
+	else if (ret->n)
+		qsort(ret->all, ret->n, sizeof *ret->all, compare_runs);
+	return r;
 }
 
-int folder_open_written(const struct folder *folder, const char *id, struct run *ret)
+static void drop_foreign(struct folder_runs *runs)
 {
-	char name[FOLDER_NAME_MAX];
+	size_t n = 0;
 
-	snprintf(name, sizeof name, ".%s", id);
-	return run_open(folder->fd, name, O_RDWR, ret);
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->all[i].head.state != RUN_FOREIGN)
+			runs->all[n++] = runs->all[i];
+	runs->n = n;
+}
+
+int folder_read_open(const char *path, size_t most, struct folder_runs *ret)
+{
+	_cleanup_close_ int fd = folder_look(path);
+	int r = fd < 0 ? fd : 0;
+
+	*ret = (struct folder_runs){ .n = 0 };
+	if (r == 0)
+		r = folder_read(fd, RUN_IS_OPEN, NULL, ret);
+	drop_foreign(ret);
+	if (ret->n <= most)
+		return r;
+	while (ret->n > most)
+		run_done(&ret->all[--ret->n]);
+	return -E2BIG;
+}
+
+/* --- which run --- */
+
+static uint64_t end_of(const struct run *run)
+{
+	return run->kind == RUN_IS_OPEN ? UINT64_MAX : run->head.ended_ns;
+}
+
+const struct run *folder_last(const struct folder_runs *runs, const char *id, unsigned kinds)
+{
+	const struct run *last = NULL;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct run *run = &runs->all[i];
+
+		if ((run->kind & kinds) && strcmp(run->head.id, id) == 0 &&
+			(!last || end_of(run) >= end_of(last)))
+			last = run;
+	}
+	return last;
+}
+
+/* --- who else was there --- */
+
+/* A run that has ended and was never begun is only a record. */
+static bool was_there(const struct run *other, uint64_t since_ns)
+{
+	return (other->kind == RUN_IS_OPEN || other->head.begun_ns) && end_of(other) > since_ns;
+}
+
+int64_t folder_others(const struct folder_runs *runs, const struct run *run, uint32_t package)
+{
+	const uint64_t since_ns = run->head.begun_ns;
+	uint64_t first_ns = UINT64_MAX;
+	size_t n_written = 0;
+	int64_t n = 0;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct run *other = &runs->all[i];
+
+		if (other->kind == RUN_IS_WRITTEN) {
+			n_written++;
+			first_ns = end_of(other) < first_ns ? end_of(other) : first_ns;
+		}
+		n += strcmp(other->base, run->base) != 0 && was_there(other, since_ns) &&
+		     packages_have(&other->head.packages, package);
+	}
+	return n_written >= FOLDER_WRITTEN_MAX && first_ns > since_ns ? -ENODATA : n;
+}
+
+/* --- written runs --- */
+
+static int compare_times(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The end of the @nth last of the written runs; 0: there are fewer. */
+static uint64_t nth_last(const struct folder_runs *runs, size_t nth)
+{
+	_cleanup_free_ uint64_t *ends = calloc(runs->n + 1, sizeof *ends);
+	size_t n = 0;
+
+	for (size_t i = 0; ends && i < runs->n; i++)
+		if (runs->all[i].kind == RUN_IS_WRITTEN)
+			ends[n++] = end_of(&runs->all[i]);
+	if (n < nth)
+		return 0;
+	qsort(ends, n, sizeof *ends, compare_times);
+	return ends[n - nth];
+}
+
+void folder_prune(int folder_fd, const struct folder_runs *runs)
+{
+	const uint64_t last_ns = nth_last(runs, FOLDER_WRITTEN_LAST);
+	const uint64_t most_ns = nth_last(runs, FOLDER_WRITTEN_MAX);
+	uint64_t first_ns = UINT64_MAX; /* the begin of the first of the open ones */
+	char name[RUN_NAME_MAX];
+
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->all[i].kind == RUN_IS_OPEN && runs->all[i].head.begun_ns < first_ns)
+			first_ns = runs->all[i].head.begun_ns;
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct run *run = &runs->all[i];
+
+		if (run->kind != RUN_IS_WRITTEN ||
+			end_of(run) >= (end_of(run) <= first_ns ? last_ns : most_ns))
+			continue;
+		run_name(run, RUN_IS_WRITTEN, name);
+		unlinkat(folder_fd, name, 0);
+	}
+}
+
+int folder_note_written(int folder_fd, const struct run *run)
+{
+	char open[RUN_NAME_MAX], ended[RUN_NAME_MAX], written[RUN_NAME_MAX];
+
+	if (run->kind == RUN_IS_OPEN) { /* the folder had no room for the end */
+		int r = run_close_open(folder_fd, run, RUN_IS_WRITTEN);
+
+		return r == -ENOENT ? 0 : r;
+	}
+	run_name(run, RUN_IS_OPEN, open);
+	run_name(run, RUN_IS_ENDED, ended);
+	run_name(run, RUN_IS_WRITTEN, written);
+	unlinkat(folder_fd, open, 0);
+	return renameat(folder_fd, ended, folder_fd, written) < 0 ? -errno : 0;
 }

@@ -1,84 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The folder of open jobs. It lies in memory, so that it is empty after a boot. Users that may
- * write there may begin and end jobs. A group that may read there may look at them. A lock on the
- * folder orders all changes; it is held for a few system calls within the folder, never while a
- * process waits for uncored or for a disk.
+ * A folder of runs. Users that may write there may begin and end jobs. A group that may read there
+ * may look at them. A lock on the folder orders all changes; it is held for a few system calls
+ * within the folder, never while a process waits for uncored or for the folder of a record.
  *
- *	ID          a run that is open, or has ended and is not known to be written (run.h)
- *	.ID@INODE   a run that has ended and is not known to be written; its ID was begun again
- *	.ID         the last run of ID that was written: the folder keeps a few, for an end that
- *	            is repeated because the first one was killed
- *	..counts    counts.h
- *	..new       a run that is not begun yet
+ * There are two. That of the open jobs lies in memory, so that it is empty after a boot. It has
+ *
+ *	ID@BEGIN         a run that is open
+ *	ID@BEGIN.ended   one that has ended and is not known to be written
+ *	.ID@BEGIN.ended  one that was written: kept while a job is open that began before its end,
+ *	                 which is how the open one knows whom it met; and the last few, for an end
+ *	                 that is repeated because the first one was killed
+ *
+ * The other is on a disk, and has the second kind alone: records that could not be written.
  */
 #pragma once
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/jobstore/counts.h"
 #include "client/jobstore/run.h"
 
-#define FOLDER_PATH "/run/uncored-jobs"
-#define FOLDER_NEW  "..new"
+#define FOLDER_PATH  "/run/uncored-jobs"
+#define FOLDER_SPOOL "/var/spool/uncored-jobs"
 
 enum {
-	FOLDER_RUNS_MAX = 1024,
-	FOLDER_NAME_MAX = JOB_ID_BYTES + 24, /* bytes of the longest of the names above */
-	FOLDER_WRITTEN_MAX = 64,             /* runs that were written and are kept */
+	FOLDER_RUNS_MAX = 1024,    /* that are open or not written */
+	FOLDER_WRITTEN_MAX = 1024, /* that were written and are kept */
+	FOLDER_WRITTEN_LAST = 64,  /* ... and are kept if no open job has met them */
 };
 
-struct folder {
-	int fd; /* -1: not open */
-	int counts_fd;
-	struct counts counts; /* as of folder_lock() */
-};
-
-/* Opens the folder, and makes it if there is none. *@ret is for folder_close(), also on failure.
- * Errors of mkdir(2) and open(2). */
-int folder_open(const char *path, struct folder *ret);
-void folder_close(struct folder *folder);
+/* Opens the folder, and makes it if there is none: its descriptor. Errors of mkdir(2) and open(2).
+ */
+int folder_open(const char *path);
 
 /* The same for a process that only reads. -ENOENT: there is no folder. */
-int folder_look(const char *path, struct folder *ret);
+int folder_look(const char *path);
 
-/*
- * Locks the folder and reads the counts. -ETIMEDOUT: another process held the lock until
- * @deadline_ns; errors of the folder's files.
- */
-int folder_lock(struct folder *folder, uint64_t deadline_ns);
-void folder_unlock(struct folder *folder);
+/* -ETIMEDOUT: another process held the lock until @deadline_ns. */
+int folder_lock(int folder_fd, uint64_t deadline_ns);
+void folder_unlock(int folder_fd);
 
-/*
- * Each change of the folder is made between these two calls, under the lock. If the process dies or
- * fails before the second call, the next folder_lock() counts anew. Errors of write(2).
- */
-int folder_begin_change(struct folder *folder);
-int folder_end_change(struct folder *folder);
+/* --- its runs --- */
 
-/* Moves the run with the name @id aside, so that the ID can begin again. Within a change. */
-int folder_put_aside(struct folder *folder, const char *id, const struct run *run);
-
-/* Notes that @run was written, whatever its name is now. A separate change, under the lock. */
-int folder_note_written(struct folder *folder, const struct run *run);
-
-/* Opens the last written run of @id. -ENOENT: the folder has none; errors of run_open(). */
-int folder_open_written(const struct folder *folder, const char *id, struct run *ret);
-
-/* What the name of a file says, of those above. */
-enum folder_kind { FOLDER_ID = 1, FOLDER_ASIDE = 2, FOLDER_WRITTEN = 4 };
-
-/* Files in the folder, sorted by name. */
-struct folder_names {
-	struct dirent **all; /* owned */
+struct folder_runs {
 	size_t n;
+	struct run *all; /* owned; those that began first before others */
+	/* by their names, of all IDs */
+	size_t n_open, n_ended;
 };
 
-/* Lists the files of these @kinds. Errors of scandir(3). */
-int folder_list(const struct folder *folder, unsigned kinds, struct folder_names *ret);
+/* Reads the runs of @id (NULL: of all IDs) of these @kinds. Those that cannot be read are foreign.
+ * Takes no lock: files may come and go meanwhile. *@ret is for folder_runs_done() also on failure,
+ * and empty then. -ENOMEM; errors of scandir(3). */
+int folder_read(int folder_fd, unsigned kinds, const char *id, struct folder_runs *ret);
+void folder_runs_done(struct folder_runs *runs);
 
-/* Is the file that is aside a run of @id? */
-bool folder_is_aside(const char *name, const char *id);
-void folder_names_done(struct folder_names *names);
+/* Reads the open ones in the folder @path that are not foreign, for a process that only looks. Of
+ * more than @most those that began first. -E2BIG: there are more, and *@ret has these. */
+int folder_read_open(const char *path, size_t most, struct folder_runs *ret);
+
+/* The run of @id that is open or, if none is, that ended last; NULL: there is none of @kinds. */
+const struct run *folder_last(const struct folder_runs *runs, const char *id, unsigned kinds);
+
+/* How many other runs of those in the folder @run, which is open, has met on @package so far. Too
+ * high if one of them is left over, and never too low. -ENODATA: more may have been there. */
+int64_t folder_others(const struct folder_runs *runs, const struct run *run, uint32_t package);
+
+/* Removes written runs that nobody needs. Under the lock. */
+void folder_prune(int folder_fd, const struct folder_runs *runs);
+
+/* Notes that @run, which has ended, was written. Under the lock. */
+int folder_note_written(int folder_fd, const struct run *run);

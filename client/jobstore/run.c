@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/jobstore/run.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,22 +17,21 @@
 #include "common/macro.h"
 #include "common/text.h"
 
-enum {
-	HEAD_BYTES = 4096,
-	/* Enough for a record, unless it has many long reasons. */
-	TEXT_BYTES = 2048,
-	TEXT_BYTES_OF_SOCKET = 2048,
-};
-
-static const char MAGIC[8] = "uncjob1";
+static const char MAGIC[8] = "uncjob2";
 
 /* Of an ID. Spelled out, so that the locale does not matter. */
 static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
 
-/* Independent of the umask of a batch system: a site may open the folder to a group. */
-enum { MODE = 0640 };
+/* The name of a file that is not whole yet. */
+static const char NEW[] = "..new";
 
-static_assert(sizeof(struct run_head) <= HEAD_BYTES, "one page");
+static const char ENDED[] = ".ended";
+
+enum {
+	MODE = 0640, /* whatever the umask of a batch system: a site may open the folder to a group
+		      */
+	TEXT_MOST = 1 << 20,
+};
 
 bool job_id_is_valid(const char *id)
 {
@@ -46,148 +47,209 @@ bool job_key_is_valid(const char *key)
 	return n > 0 && n < JOB_KEY_BYTES && text_is_plain(key);
 }
 
-void run_close(struct run *run)
+void run_done(struct run *run)
 {
 	close_fd(&run->fd);
+	free(take_ptr(run->samples));
+	free(take_ptr(run->text));
 }
 
-static off_t text_at(const struct run_head *head)
+/* --- names --- */
+
+/* Two boots may have the same monotonic time, and two runs the same real time. */
+void run_set_base(struct run *run)
 {
-	return (off_t)(HEAD_BYTES + head->n_sockets * sizeof(struct uncore_sample));
+	const struct run_head *head = &run->head;
+
+	snprintf(run->base, sizeof run->base, "%s@%" PRId64 ".%" PRIu64, head->id,
+		head->begun_real_ns, head->begun_ns ? head->begun_ns : head->ended_ns);
+}
+
+void run_name(const struct run *run, enum run_kind kind, char ret_name[RUN_NAME_MAX])
+{
+	snprintf(ret_name, RUN_NAME_MAX, "%s%.*s%s", kind == RUN_IS_WRITTEN ? "." : "",
+		RUN_NAME_MAX - 8, run->base, kind == RUN_IS_OPEN ? "" : ENDED);
+}
+
+bool run_parse_name(const char *name, struct run *ret)
+{
+	const bool is_hidden = *name == '.';
+	const char *base = name + is_hidden, *at = strchr(base, '@');
+	size_t n = strlen(base);
+	const bool has_ended = n > strlen(ENDED) && strcmp(base + n - strlen(ENDED), ENDED) == 0;
+
+	n -= has_ended ? strlen(ENDED) : 0;
+	*ret = (struct run){ .fd = -1, .kind = has_ended ? RUN_IS_ENDED : RUN_IS_OPEN };
+	if (!at || at - base >= JOB_ID_BYTES || n >= sizeof ret->base || (is_hidden && !has_ended))
+		return false;
+	if (is_hidden)
+		ret->kind = RUN_IS_WRITTEN;
+	memcpy(ret->base, base, n);
+	memcpy(ret->head.id, base, (size_t)(at - base));
+	return job_id_is_valid(ret->head.id);
 }
 
 /* --- writing --- */
 
-/* Folders that are not in memory may have no way to reserve room. */
-static int reserve(const struct run *run)
+static int write_whole(int fd, const struct run *run)
 {
-	off_t size_bytes = text_at(&run->head) + TEXT_BYTES +
-			   (off_t)run->head.n_sockets * TEXT_BYTES_OF_SOCKET;
+	struct iovec parts[] = {
+		{ (void *)&run->head, sizeof run->head },
+		{ run->samples, run->head.n_sockets * sizeof *run->samples },
+		{ run->text, run->head.text_bytes },
+	};
+	ssize_t n = writev(fd, parts, ARRAY_SIZE(parts));
 
-	if (fallocate(run->fd, FALLOC_FL_KEEP_SIZE, 0, size_bytes) < 0 && errno != EOPNOTSUPP)
+	if (n < 0)
 		return -errno;
+	if ((size_t)n != parts[0].iov_len + parts[1].iov_len + parts[2].iov_len)
+		return -ENOSPC;
+	return fchmod(fd, MODE) < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+/* The file is new, so that no other user has it open. */
+static int open_new(int folder_fd)
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	int fd;
+
+	if (unlinkat(folder_fd, NEW, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(folder_fd, NEW, flags, MODE);
+	return fd < 0 ? -errno : fd;
+}
+
+int run_write(int folder_fd, struct run *run, enum run_kind kind)
+{
+	_cleanup_close_ int fd = open_new(folder_fd);
+	char name[RUN_NAME_MAX];
+	int r = fd < 0 ? fd : 0;
+
+	memcpy(run->head.magic, MAGIC, sizeof MAGIC);
+	run->head.n_sockets = run->samples ? run->head.n_sockets : 0;
+	run->head.text_bytes = run->text ? (uint32_t)strlen(run->text) : 0;
+	run_name(run, kind, name);
+	if (r == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		r = -errno;
+	if (r == 0)
+		r = write_whole(fd, run);
+	if (r == 0 && (renameat(folder_fd, NEW, folder_fd, name) < 0 || fsync(folder_fd) < 0))
+		r = -errno;
+	if (r < 0) {
+		unlinkat(folder_fd, NEW, 0);
+		return r;
+	}
+	close_fd(&run->fd);
+	run->fd = take_fd(&fd);
+	run->kind = kind;
 	return 0;
 }
 
-int run_keep_head(const struct run *run)
+int run_close_open(int folder_fd, const struct run *run, enum run_kind kind)
 {
-	char page[HEAD_BYTES] = "";
+	_cleanup_close_ int fd = -1;
+	struct run_head head = run->head;
+	char open[RUN_NAME_MAX], name[RUN_NAME_MAX];
 
-	memcpy(page, &run->head, sizeof run->head);
-	return file_write(run->fd, page, sizeof page, 0);
-}
-
-int run_create(int folder_fd, const char *name, const struct run_head *head, struct run *ret)
-{
-	_cleanup_(run_close) struct run run = { .head = *head };
-	int r;
-
-	run.fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, MODE);
-	if (run.fd < 0)
+	memcpy(head.magic, MAGIC, sizeof MAGIC);
+	head.text_bytes = 0;
+	run_name(run, RUN_IS_OPEN, open);
+	run_name(run, kind, name);
+	fd = openat(folder_fd, open, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || pwrite(fd, &head, sizeof head, 0) < 0 ||
+		renameat(folder_fd, open, folder_fd, name) < 0)
 		return -errno;
-	memcpy(run.head.magic, MAGIC, sizeof MAGIC);
-	r = fchmod(run.fd, MODE) < 0 ? -errno : run_lock(&run);
-	if (r == 0)
-		r = reserve(&run);
-	if (r == 0)
-		r = run_keep_head(&run);
-	if (r < 0)
-		return r;
-	*ret = run_take(&run);
 	return 0;
-}
-
-int run_lock(const struct run *run)
-{
-	return flock(run->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
-}
-
-int run_keep_reading(struct run *run, const struct uncore_sample samples[])
-{
-	int r = reserve(run);
-
-	if (r == 0)
-		r = file_write(run->fd, samples, run->head.n_sockets * sizeof *samples, HEAD_BYTES);
-	return r < 0 ? r : run_keep_head(run);
-}
-
-int run_end(struct run *run, const char *text)
-{
-	const size_t size_bytes = strlen(text);
-	int r = file_write(run->fd, text, size_bytes, text_at(&run->head));
-
-	if (r < 0)
-		return r;
-	run->head.state = RUN_ENDED;
-	run->head.text_bytes = (uint32_t)size_bytes;
-	return run_keep_head(run);
 }
 
 /* --- reading --- */
 
-static int read_at(int fd, void *data, size_t size_bytes, off_t at)
+static bool is_whole(const struct run_head *head)
 {
-	ssize_t n = pread(fd, data, size_bytes, at);
+	return memcmp(head->magic, MAGIC, sizeof MAGIC) == 0 && head->state >= RUN_BEGINNING &&
+	       head->state <= RUN_CUT && memchr(head->id, '\0', sizeof head->id) &&
+	       memchr(head->key, '\0', sizeof head->key) &&
+	       memchr(head->why, '\0', sizeof head->why) &&
+	       memchr(head->platform, '\0', sizeof head->platform) &&
+	       memchr(head->to, '\0', sizeof head->to) && head->n_sockets <= PACKAGES_MAX &&
+	       head->packages.n <= PACKAGES_MAX && head->text_bytes <= TEXT_MOST;
+}
+
+static int read_part(int fd, void *data, size_t size_bytes)
+{
+	ssize_t n = read(fd, data, size_bytes);
 
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size_bytes ? 0 : -EBADMSG;
 }
 
-bool run_head_is_whole(const struct run_head *head)
+/* A file that was cut has no samples, or no text. */
+static int read_rest(struct run *run)
 {
-	return memcmp(head->magic, MAGIC, sizeof MAGIC) == 0 && head->state >= RUN_BEGINNING &&
-	       head->state <= RUN_ENDED && memchr(head->id, '\0', sizeof head->id) &&
-	       memchr(head->key, '\0', sizeof head->key) &&
-	       memchr(head->why, '\0', sizeof head->why) &&
-	       memchr(head->platform, '\0', sizeof head->platform) &&
-	       memchr(head->to, '\0', sizeof head->to) && head->n_sockets <= PACKAGES_MAX &&
-	       head->packages.n <= PACKAGES_MAX;
-}
+	const uint32_t n = run->head.n_sockets, size_bytes = run->head.text_bytes;
+	bool is_same = true;
 
-int run_open(int folder_fd, const char *name, int access, struct run *ret)
-{
-	/* O_NONBLOCK: a pipe in the folder must not block the process. */
-	const int flags = access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-	_cleanup_(run_close) struct run run = { .fd = openat(folder_fd, name, flags) };
-	int r;
-
-	if (run.fd < 0)
-		return -errno;
-	r = read_at(run.fd, &run.head, sizeof run.head, 0);
-	if (r == 0 && !run_head_is_whole(&run.head))
-		r = -EBADMSG;
-	if (r < 0)
-		return r;
-	*ret = run_take(&run);
+	run->samples = calloc(n + 1, sizeof *run->samples);
+	run->text = calloc((size_t)size_bytes + 1, 1);
+	if (!run->samples || !run->text)
+		return -ENOMEM;
+	is_same = read_part(run->fd, run->samples, n * sizeof *run->samples) == 0;
+	for (uint32_t i = 0; is_same && i < n; i++)
+		is_same = run->samples[i].size == sizeof *run->samples;
+	if (!n || !is_same)
+		free(take_ptr(run->samples));
+	if (!size_bytes || !is_same || read_part(run->fd, run->text, size_bytes) < 0)
+		free(take_ptr(run->text));
 	return 0;
 }
 
-int run_read_samples(const struct run *run, struct uncore_sample **ret_samples)
+static int read_whole(struct run *run, const char *base)
 {
-	const uint32_t n = run->head.n_sockets;
-	_cleanup_free_ struct uncore_sample *samples = calloc(n + 1, sizeof *samples);
-	int r = samples ? read_at(run->fd, samples, n * sizeof *samples, HEAD_BYTES) : -ENOMEM;
+	struct stat status;
+	int r = read_part(run->fd, &run->head, sizeof run->head);
 
-	for (uint32_t i = 0; r == 0 && i < n; i++)
-		if (samples[i].size != sizeof *samples)
-			r = -EBADMSG;
-	if (r == 0)
-		*ret_samples = take_ptr(samples);
-	return r;
+	if (r == 0 && !is_whole(&run->head))
+		r = -EBADMSG;
+	if (r < 0)
+		return r;
+	run_set_base(run);
+	/* A copy has the name of another run. */
+	if (run->head.state < RUN_ENDED && strcmp(run->base, base) != 0)
+		return -EBADMSG;
+	strcpy(run->base, base);
+	if (fstat(run->fd, &status) < 0)
+		return -errno;
+	run->owner = status.st_uid;
+	return read_rest(run);
 }
 
-int run_read_text(const struct run *run, char **ret_text)
+int run_open(int folder_fd, const struct run *named, struct run *ret)
 {
-	_cleanup_free_ char *text = calloc((size_t)run->head.text_bytes + 1, 1);
-	int r = text ? read_at(run->fd, text, run->head.text_bytes, text_at(&run->head)) : -ENOMEM;
+	/* O_NONBLOCK: a pipe in the folder must not block the process. */
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	_cleanup_(run_done) struct run run = { .kind = named->kind };
+	char name[RUN_NAME_MAX];
+	int r;
 
-	if (r == 0)
-		*ret_text = take_ptr(text);
-	return r;
+	run_name(named, named->kind, name);
+	run.fd = openat(folder_fd, name, flags);
+	if (run.fd < 0)
+		return -errno;
+	r = read_whole(&run, named->base);
+	if (r < 0)
+		return r;
+	*ret = run;
+	run = (struct run){ .fd = -1 };
+	return 0;
 }
 
-/* --- files of jobs --- */
+/* --- locks --- */
+
+int run_lock(const struct run *run)
+{
+	return flock(run->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+}
 
 /* Interval between two attempts: flock(2) itself has no time limit. */
 static const struct timespec LOOK_AGAIN = { .tv_nsec = 2000000 };
@@ -202,13 +264,4 @@ int file_lock(int fd, uint64_t deadline_ns)
 		nanosleep(&LOOK_AGAIN, NULL);
 	}
 	return 0;
-}
-
-int file_write(int fd, const void *data, size_t size_bytes, off_t at)
-{
-	ssize_t n = pwrite(fd, data, size_bytes, at);
-
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size_bytes ? 0 : -ENOSPC;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One run of a job: a file, from its begin until its record is written. The file is changed in
- * place. Its first page says which parts of the rest are valid. One write(2) replaces this page as
- * a whole, so a process that dies leaves either the old state or the new one. No change needs more
- * room than the file has, so an end cannot fail in a full folder.
+ * One run of a job: a file of the folder (folder.h). It is never changed in place, but replaced as
+ *a whole: under another name, on the disk, renamed. So a process that dies leaves either the old
+ * state or the new one.
  *
- *	first page | samples of the begin, one for each socket | the record, as text
+ *	head | samples of the begin, one for each socket | the record, as text
  *
  * A process holds a lock on the file (flock(2)) from the begin until there is a reading, and from
  * the end until the record is written.
@@ -16,7 +15,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "client/jobstore/counts.h"
 #include "client/jobstore/packages.h"
 #include "client/libuncore/uncore.h"
 
@@ -35,15 +33,18 @@ bool job_id_is_valid(const char *id);
 bool job_key_is_valid(const char *key);
 
 enum {
-	RUN_WHY_MAX = 1024, /* bytes of a sentence, with the final NUL */
-	RUN_TO_MAX = 1024,  /* ... of the path of a folder */
+	RUN_WHY_MAX = 1024,               /* bytes of a sentence, with the final NUL */
+	RUN_TO_MAX = 1024,                /* ... of the path of a folder */
+	RUN_NAME_MAX = JOB_ID_BYTES + 56, /* ... of the name of a file */
 };
 
 enum run_state {
-	RUN_BEGINNING = 1, /* no reading yet, or the process that began it was killed */
+	RUN_FOREIGN,   /* another release made the file, or it cannot be read */
+	RUN_BEGINNING, /* no reading yet, or the process that began it was killed */
 	RUN_BEGUN,
 	RUN_FAILED, /* the begin has no reading: .why */
 	RUN_ENDED,  /* the record is there */
+	RUN_CUT,    /* the ID was begun again before its end: .why. Without a record at first */
 };
 
 struct run_head {
@@ -54,8 +55,8 @@ struct run_head {
 	char key[JOB_KEY_BYTES]; /* "": none */
 	int64_t begun_real_ns;   /* CLOCK_REALTIME, to show; if never begun, of the end */
 	uint64_t begun_ns;       /* CLOCK_MONOTONIC; 0: it was never begun */
+	uint64_t ended_ns;       /* the same; 0: not yet */
 	struct packages packages;
-	struct counts_base base;
 	uint32_t n_sockets; /* of the samples */
 	uint32_t text_bytes;
 	char platform[UNCORE_NAME_MAX];
@@ -66,62 +67,47 @@ struct run_head {
 	char to[RUN_TO_MAX]; /* of an end: absolute path of the folder for the record; "": none */
 };
 
-/* Did this release, or a compatible one, make it? */
-bool run_head_is_whole(const struct run_head *head);
-
-struct run {
-	int fd; /* -1: not open */
-	struct run_head head;
+/* What the name of the file says. */
+enum run_kind {
+	RUN_IS_OPEN = 1,    /* ID@BEGIN */
+	RUN_IS_ENDED = 2,   /* ID@BEGIN.ended: not known to be written; that of its begin is void */
+	RUN_IS_WRITTEN = 4, /* .ID@BEGIN.ended */
 };
 
-static inline bool run_is_open(const struct run *run)
-{
-	return run->head.state != RUN_ENDED;
-}
+struct run {
+	int fd; /* holds the lock; -1: none */
+	enum run_kind kind;
+	char base[RUN_NAME_MAX]; /* ID@BEGIN */
+	uint32_t owner;          /* of the file */
+	struct run_head head;
+	struct uncore_sample *samples; /* owned; NULL: there are none that can be read back */
+	char *text;                    /* owned: the record; NULL: there is none */
+};
 
-void run_close(struct run *run);
+void run_done(struct run *run);
 
-/* Takes the open file from @run. */
-static inline struct run run_take(struct run *run)
-{
-	const struct run taken = *run;
+/* Sets .base by .head. */
+void run_set_base(struct run *run);
 
-	run->fd = -1;
-	return taken;
-}
+void run_name(const struct run *run, enum run_kind kind, char ret_name[RUN_NAME_MAX]);
 
-/*
- * Makes the file @name of @head, which is not open in the folder @folder_fd yet, with room for what
- * follows, and locks it. Errors of open(2), write(2) and fallocate(2).
- */
-int run_create(int folder_fd, const char *name, const struct run_head *head, struct run *ret);
+/* False: this is not the name of a run. Sets .kind, .base and .head.id. */
+bool run_parse_name(const char *name, struct run *ret);
 
-/* Opens a run. @access: O_RDWR, or O_RDONLY for a process that may have no permission for more.
- * -EBADMSG: another release made it; errors of open(2) and read(2). */
-int run_open(int folder_fd, const char *name, int access, struct run *ret);
+/* Opens the file of the run with the names of @named. -EBADMSG: another release made it; errors of
+ * open(2) and read(2). */
+int run_open(int folder_fd, const struct run *named, struct run *ret);
 
 /* -EWOULDBLOCK: another process holds the lock. */
 int run_lock(const struct run *run);
 
-/* Writes the samples, run->head.n_sockets of them, and then the first page. */
-int run_keep_reading(struct run *run, const struct uncore_sample samples[]);
+/* Makes the file of that @kind, or replaces it, and locks it instead of the one before. Errors of
+ * open(2), write(2), fsync(2) and rename(2). The caller holds the lock on the folder. */
+int run_write(int folder_fd, struct run *run, enum run_kind kind);
 
-/* Writes the first page. */
-int run_keep_head(const struct run *run);
-
-/* *@ret_samples is for free(3). -EBADMSG: another release wrote them. */
-int run_read_samples(const struct run *run, struct uncore_sample **ret_samples);
-
-/* Writes the record. The run has then ended. */
-int run_end(struct run *run, const char *text);
-
-/* *@ret_text, the record, is for free(3). */
-int run_read_text(const struct run *run, char **ret_text);
-
-/* --- all files of jobs: locks with a deadline, and writes that are whole --- */
+/* Writes the head alone into the file of an open run, and gives it the name of that @kind. This
+ * needs no room. The same caller; errors of open(2), write(2) and rename(2). */
+int run_close_open(int folder_fd, const struct run *run, enum run_kind kind);
 
 /* Locks the file @fd (flock(2)). -ETIMEDOUT: another process held the lock until @deadline_ns. */
 int file_lock(int fd, uint64_t deadline_ns);
-
-/* 0; -ENOSPC: only a part was written; errors of pwrite(2). */
-int file_write(int fd, const void *data, size_t size_bytes, off_t at);

@@ -66,7 +66,6 @@ SELINUX = "policycoreutils,selinux-policy-default,selinux-policy-mls"
 USERS = ("uncored", "uncore-export", "pmdauncore")
 ENABLED = "/etc/systemd/system/sockets.target.wants/uncored.socket"
 RECORD = "/var/lib/uncored-jobs/1@host.json"
-WAITING = "/var/spool/uncored-jobs/waiting"
 # What the exporter and `uncore validate --keep` write.
 EXPORTED, KEPT = "/run/uncore-export/uncore.prom", "/var/lib/uncored/validated.json"
 COMPARED = (".deb", ".dsc", ".gz", ".xz")  # of what a build makes
@@ -196,7 +195,6 @@ class Installed(Built):
     def test_e_purge(self):
         """After a purge there is nothing left but users and their records, and what the site has mounted"""
         self.machine.path(RECORD).write_text("{}", encoding="ascii")
-        self.machine.path(WAITING).write_bytes(bytes(8192))  # no record waits
         self.machine.path("/run/uncored").mkdir(exist_ok=True)
         overlay.mount("-t", "tmpfs", "tmpfs", self.machine.path("/run/uncored"))
         self.machine.run("dpkg", "--purge", *CONTENTS)

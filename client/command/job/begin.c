@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/command/job/job.h"
@@ -14,193 +14,160 @@ enum { IS_OPEN_ALREADY = 1 };
 
 /* --- the run before --- */
 
-static int end_incomplete(struct folder *folder, struct run *run)
+/* Gives the run up, unless a begin of it is at work. The next end of the job makes its record. */
+static int cut(int folder_fd, const struct run *listed, uint64_t now_ns)
 {
-	_cleanup_free_ char *text = NULL;
-	int r = job_json_incomplete(
-		run, "The job was begun again before it was ended.", NULL, &text);
+	_cleanup_(run_done) struct run run = { .fd = -1 };
+	int r = run_open(folder_fd, listed, &run);
 
-	if (r == 0)
-		r = run_end(run, text);
-	if (r == 0)
-		counts_note(&folder->counts, COUNTS_CLOSE, &run->head.packages);
-	return r;
-}
-
-/* The next end of the job writes its record. */
-static int put_aside(struct folder *folder, const char *id, struct run *run)
-{
-	const bool was_ended = run->fd >= 0 && !run_is_open(run);
-	int r = 0;
-
-	if (run->fd < 0) {
-		counts_note(&folder->counts, COUNTS_CLOSE, &(struct packages){ .n = 0 });
-		r = job_make_ended(folder, &(struct job_wish){ .id = id },
+	if (r == -EBADMSG) {
+		run = *listed;
+		snprintf(run.head.why, sizeof run.head.why,
 			"Another release of uncore began this job, and it was begun again before "
-			"it was ended.",
-			run);
-	} else if (run_is_open(run)) {
-		r = end_incomplete(folder, run);
+			"it was ended.");
+	} else {
+		r = r < 0 ? r : run_lock(&run);
+		if (r < 0)
+			return r;
+		snprintf(run.head.why, sizeof run.head.why,
+			"The job was begun again before it was ended.");
 	}
-	if (r < 0)
-		return r;
-	folder->counts.n_ended += !was_ended;
-	return folder_put_aside(folder, id, run);
+	run.head.state = RUN_CUT;
+	run.head.ended_ns = now_ns;
+	return run_close_open(folder_fd, &run, RUN_IS_ENDED);
 }
 
 /* --- the new run --- */
 
-static int put_in_place(struct folder *folder, const struct job_wish *wish,
-	const struct run_head *head, struct run *ret)
+static int announce(int folder_fd, const char *key, struct run *run, bool *ret_waits)
 {
-	_cleanup_(run_close) struct run run = { .fd = -1 };
-	int r = run_create(folder->fd, FOLDER_NEW, head, &run);
+	_cleanup_(folder_runs_done) struct folder_runs before;
+	int r = folder_read(folder_fd, RUN_IS_OPEN, run->head.id, &before);
 
-	if (r == 0 && renameat(folder->fd, FOLDER_NEW, folder->fd, wish->id) < 0)
-		r = -errno;
-	if (r < 0)
-		return r;
-	counts_note(&folder->counts, COUNTS_OPEN, &wish->packages);
-	folder->counts.n_runs++;
-	*ret = run_take(&run);
-	return folder_end_change(folder);
-}
-
-static int announce(
-	struct folder *folder, const struct job_wish *wish, struct run_head *head, struct run *ret)
-{
-	_cleanup_(run_close) struct run before = { .fd = -1 };
-	int found = run_open(folder->fd, wish->id, O_RDWR, &before), r;
-
-	if (found < 0 && found != -ENOENT && found != -EBADMSG)
-		return found;
-	if (found == 0 && run_is_open(&before)) {
-		if (wish->key && strcmp(before.head.key, wish->key) == 0)
+	*ret_waits = before.n_ended;
+	for (size_t i = 0; key && i < before.n; i++)
+		if (strcmp(before.all[i].head.key, key) == 0)
 			return IS_OPEN_ALREADY;
-		r = run_lock(&before);
-		if (r < 0)
-			return r;
-	}
-	if (folder->counts.n_runs >= FOLDER_RUNS_MAX)
-		return -EDQUOT;
-	counts_note(&folder->counts, COUNTS_BEGIN, &wish->packages);
-	r = folder_begin_change(folder);
-	if (r == 0 && found != -ENOENT)
-		r = put_aside(folder, wish->id, &before);
-	counts_base(&folder->counts, &head->base);
-	return r < 0 ? r : put_in_place(folder, wish, head, ret);
+	if (r == 0 && before.n_open + before.n_ended >= FOLDER_RUNS_MAX)
+		r = -EDQUOT;
+	for (size_t i = 0; r == 0 && i < before.n; i++)
+		r = cut(folder_fd, &before.all[i], run->head.begun_ns);
+	return r < 0 ? r : run_write(folder_fd, run, RUN_IS_OPEN);
 }
 
-static int begin_in(
-	struct folder *folder, const struct job_wish *wish, struct run_head *head, struct run *ret)
+static int begin_in(int folder_fd, const char *key, struct run *run, bool *ret_waits)
 {
-	const uint64_t deadline_ns = head->begun_ns + JOB_PATIENCE_NS;
+	const uint64_t deadline_ns = run->head.begun_ns + JOB_PATIENCE_NS;
 	int r;
 
 	do {
-		r = folder_lock(folder, deadline_ns);
+		r = folder_lock(folder_fd, deadline_ns);
 		if (r < 0)
 			return r;
-		r = announce(folder, wish, head, ret);
-		folder_unlock(folder);
+		r = announce(folder_fd, key, run, ret_waits);
+		folder_unlock(folder_fd);
 	} while (job_may_retry(r, deadline_ns));
 	return r;
 }
 
 /* --- the reading --- */
 
-static int fail(struct run *run, const char *why)
+static void fail(struct run *run, const char *why)
 {
 	run->head.state = RUN_FAILED;
-	run->head.n_sockets = 0;
 	snprintf(run->head.why, sizeof run->head.why, "%s", why);
-	return run_keep_head(run);
 }
 
-static int keep_reading(struct run *run, const struct job_reading *reading)
+static void take_samples(struct run *run, const struct job_reading *reading)
 {
 	struct run_head *head = &run->head;
-	char why[RUN_WHY_MAX];
-	int r;
+	const uint32_t n = reading->reader.machine.n_sockets;
 
-	if (!reading->reader.handle)
-		return fail(run, reading->why);
+	run->samples = n <= PACKAGES_MAX ? calloc(n + 1, sizeof *run->samples) : NULL;
+	if (!run->samples) {
+		fail(run, "There was no room for the reading of the begin.");
+		return;
+	}
+	memcpy(run->samples, reading->readout.samples, n * sizeof *run->samples);
 	head->state = RUN_BEGUN;
-	head->n_sockets = reading->reader.machine.n_sockets;
+	head->n_sockets = n;
 	snprintf(head->platform, sizeof head->platform, "%.*s", UNCORE_NAME_MAX - 1,
 		reading->reader.machine.platform);
 	memcpy(head->generation, reading->reader.machine.generation, sizeof head->generation);
 	head->daemon_started_ns = reading->daemon.started_ns;
 	head->quantum = reading->daemon.quantum;
-	r = head->n_sockets <= PACKAGES_MAX ? run_keep_reading(run, reading->readout.samples)
-					    : -E2BIG;
-	if (r == 0)
-		return 0;
-	snprintf(why, sizeof why, "The reading of the begin could not be kept: %s.", strerror(-r));
-	return fail(run, why);
 }
 
 /* True in *@ret_reached: uncored has answered. */
-static int take_reading(
-	struct run *run, const struct job_wish *wish, struct job_said *said, bool *ret_reached)
+static int take_reading(int folder_fd, struct run *run, const struct job_wish *wish,
+	struct job_said *said, bool *ret_reached)
 {
-	const uint64_t deadline_ns = run->head.begun_ns + JOB_PATIENCE_NS;
 	_cleanup_(job_reading_done) struct job_reading reading;
 	int r;
 
-	job_reading_take(wish->socket_path, READER_GAUGE, deadline_ns, &reading);
-	r = keep_reading(run, &reading);
+	job_reading_take(
+		wish->socket_path, READER_GAUGE, run->head.begun_ns + JOB_PATIENCE_NS, &reading);
+	*ret_reached = reading.is_reached;
+	if (reading.reader.handle)
+		take_samples(run, &reading);
+	else
+		fail(run, reading.why);
 	if (run->head.state == RUN_FAILED)
 		snprintf(said->remark, sizeof said->remark, "%.*s", RUN_WHY_MAX - 1, run->head.why);
-	*ret_reached = reading.is_reached;
+	r = folder_lock(folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
+	if (r < 0)
+		return r;
+	r = run_write(folder_fd, run, RUN_IS_OPEN);
+	folder_unlock(folder_fd);
 	return r;
 }
 
-static int begin(const struct job_wish *wish, struct folder *folder, struct job_said *said)
+/* True in *@ret_waits: there may be records that were not written. */
+static int begin(const struct job_wish *wish, int folder_fd, struct job_said *said, bool *ret_waits)
 {
-	struct run_head head = {
-		.state = RUN_BEGINNING,
-		.uid = wish->uid,
-		.begun_real_ns = (int64_t)clock_wall_ns(),
-		.begun_ns = clock_now_ns(),
-		.packages = wish->packages,
+	_cleanup_(run_done) struct run run = {
+		.fd = -1,
+		.head = { .state = RUN_BEGINNING,
+			.uid = wish->uid,
+			.begun_real_ns = (int64_t)clock_wall_ns(),
+			.begun_ns = clock_now_ns(),
+			.packages = wish->packages },
 	};
 	bool is_reached = false;
-	_cleanup_(run_close) struct run run = { .fd = -1 };
 	int r;
 
-	strcpy(head.id, wish->id);
-	strcpy(head.key, wish->key ? wish->key : "");
-	r = begin_in(folder, wish, &head, &run);
+	strcpy(run.head.id, wish->id);
+	strcpy(run.head.key, wish->key ? wish->key : "");
+	run_set_base(&run);
+	r = begin_in(folder_fd, wish->key, &run, ret_waits);
 	if (r == IS_OPEN_ALREADY) {
 		snprintf(said->remark, sizeof said->remark,
 			"Job %s is open already, with this run: its first begin counts.", wish->id);
 		is_reached = true;
 	} else if (r == 0) {
-		r = take_reading(&run, wish, said, &is_reached);
+		r = take_reading(folder_fd, &run, wish, said, &is_reached);
 	}
-	run_close(&run); /* so that an end need not wait for what follows */
+	close_fd(&run.fd); /* so that an end need not wait for what follows */
 	if (r < 0)
 		return r;
 	if (is_reached)
-		job_owner_follow(folder, wish->socket_path, said);
+		job_owner_follow(folder_fd, wish->socket_path, said);
 	return 0;
 }
 
 int job_begin(const struct job_wish *wish, struct job_said *ret_said)
 {
-	_cleanup_(folder_close) struct folder folder;
+	_cleanup_close_ int folder_fd = folder_open(wish->folder_path);
 	_cleanup_(waiting_done) struct waiting waiting;
-	int r = folder_open(wish->folder_path, &folder);
+	bool waits = false;
+	int r = folder_fd < 0 ? folder_fd : 0;
 
 	*ret_said = (struct job_said){ .error = "" };
 	if (r == 0)
-		r = begin(wish, &folder, ret_said);
+		r = begin(wish, folder_fd, ret_said, &waits);
 	if (r < 0)
 		job_say_folder(wish, r, ret_said);
-	waiting_init(&waiting, wish->spool_path);
-	if (folder.counts.n_ended)
-		waiting_try_folder(&waiting, &folder);
-	waiting_try_spool(&waiting, wish->id);
+	waiting_init(&waiting, folder_fd, wish->spool_path);
+	waiting_try(&waiting, wish->id, waits);
 	return r;
 }

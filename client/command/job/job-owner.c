@@ -27,37 +27,25 @@ static bool is_asked_for(const char *socket_path)
 	       json_flag(json_member(json_document_take(&info, text), "policy"), "owner_only");
 }
 
-/* -1: the run has ended. UNCORE_NO_OWNER: it cannot be read, so it may be anybody's. */
-static int64_t uid_of(const struct folder *folder, const char *name)
+/* A run that cannot be read has UNCORE_UNKNOWN_USER, which is UNCORE_NO_OWNER. */
+static uint32_t owner_of(int folder_fd)
 {
-	_cleanup_(run_close) struct run run = { .fd = -1 };
-	int r = run_open(folder->fd, name, O_RDONLY, &run);
+	_cleanup_(folder_runs_done) struct folder_runs runs;
+	uint32_t owner;
 
-	if (r == -ENOENT || (r == 0 && !run_is_open(&run)))
-		return -1;
-	return r < 0 ? UNCORE_NO_OWNER : run.head.uid;
-}
-
-static uint32_t owner_of(const struct folder *folder)
-{
-	_cleanup_(folder_names_done) struct folder_names names;
-	int64_t owner = -1;
-
-	if (folder_list(folder, FOLDER_ID, &names) < 0)
+	if (folder_read(folder_fd, RUN_IS_OPEN, NULL, &runs) < 0 || !runs.n)
 		return UNCORE_NO_OWNER;
-	for (size_t i = 0; i < names.n && owner != UNCORE_NO_OWNER; i++) {
-		int64_t uid = uid_of(folder, names.all[i]->d_name);
-
-		if (uid >= 0)
-			owner = owner < 0 || owner == uid ? uid : UNCORE_NO_OWNER;
-	}
-	return owner < 0 ? UNCORE_NO_OWNER : (uint32_t)owner;
+	owner = runs.all[0].head.uid;
+	for (size_t i = 1; i < runs.n; i++)
+		if (runs.all[i].head.uid != owner)
+			return UNCORE_NO_OWNER;
+	return owner;
 }
 
-static int lock(const struct folder *folder, int *ret_fd)
+static int lock(int folder_fd, int *ret_fd)
 {
 	_cleanup_close_ int fd =
-		openat(folder->fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		openat(folder_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int r = fd < 0 ? -errno : file_lock(fd, clock_deadline_ns(JOB_PATIENCE_NS));
 
 	if (r == 0)
@@ -65,19 +53,19 @@ static int lock(const struct folder *folder, int *ret_fd)
 	return r;
 }
 
-void job_owner_follow(const struct folder *folder, const char *socket_path, struct job_said *said)
+void job_owner_follow(int folder_fd, const char *socket_path, struct job_said *said)
 {
 	_cleanup_close_ int fd = -1;
 	int r;
 
 	if (!is_asked_for(socket_path))
 		return;
-	r = lock(folder, &fd);
+	r = lock(folder_fd, &fd);
 	if (r < 0)
 		snprintf(said->remark, sizeof said->remark,
 			"The owner of the node stays as it is: cannot lock the folder of jobs: %s.",
 			strerror(-r));
-	else if (uncore_set_owner(socket_path, owner_of(folder)) < 0)
+	else if (uncore_set_owner(socket_path, owner_of(folder_fd)) < 0)
 		snprintf(said->remark, sizeof said->remark,
 			"The owner of the node stays as it is: %.*s", RUN_WHY_MAX - 64,
 			uncore_error_text());

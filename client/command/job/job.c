@@ -35,7 +35,7 @@ int job_say_folder(const struct job_wish *wish, int error, struct job_said *said
 	case -EWOULDBLOCK:
 		snprintf(said->error, sizeof said->error,
 			"Another `uncore job` is at work on this job, and may hang: `fuser "
-			"%s/%s` names it.",
+			"%s/%s@*` names it.",
 			path, wish->id);
 		break;
 	case -EDQUOT:
@@ -62,46 +62,23 @@ int job_fail(const char *title, const struct job_wish *wish, int error)
 	return EXIT_FAILED;
 }
 
-int job_unbegun(const struct job_wish *wish, const char *why, struct run_head *ret, char **ret_text)
+int job_unbegun(const struct job_wish *wish, const char *why, struct run *ret)
 {
 	const struct job_end end = {
 		.real_ns = (int64_t)clock_wall_ns(),
 		.ns = clock_now_ns(),
 		.exit = wish->exit,
 	};
-	struct run run = { .fd = -1 };
-	int r;
+	struct run_head *head = &ret->head;
 
-	run.head.state = RUN_ENDED;
-	run.head.uid = UNCORE_UNKNOWN_USER;
-	run.head.begun_real_ns = end.real_ns;
-	strcpy(run.head.id, wish->id);
-	strcpy(run.head.key, wish->key ? wish->key : "");
-	strcpy(run.head.to, wish->to ? wish->to : "");
-	r = job_json_incomplete(&run, why, &end, ret_text);
-	if (r < 0)
-		return r;
-	run.head.text_bytes = (uint32_t)strlen(*ret_text);
-	*ret = run.head;
-	return 0;
-}
-
-int job_make_ended(
-	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret)
-{
-	_cleanup_free_ char *text = NULL;
-	_cleanup_(run_close) struct run run = { .fd = -1 };
-	struct run_head head;
-	int r = job_unbegun(wish, why, &head, &text);
-
-	if (r == 0)
-		r = run_create(folder->fd, FOLDER_NEW, &head, &run);
-	if (r == 0)
-		r = run_end(&run, text);
-	if (r == 0 && renameat(folder->fd, FOLDER_NEW, folder->fd, wish->id) < 0)
-		r = -errno;
-	if (r < 0)
-		return r;
-	*ret = run_take(&run);
-	return 0;
+	*ret = (struct run){ .fd = -1, .kind = RUN_IS_OPEN };
+	head->state = RUN_ENDED;
+	head->uid = UNCORE_UNKNOWN_USER;
+	head->begun_real_ns = end.real_ns;
+	head->ended_ns = end.ns;
+	strcpy(head->id, wish->id);
+	strcpy(head->key, wish->key ? wish->key : "");
+	strcpy(head->to, wish->to ? wish->to : "");
+	run_set_base(ret);
+	return job_json_incomplete(ret, why, &end, &ret->text);
 }

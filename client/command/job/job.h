@@ -21,7 +21,7 @@
 
 struct job_wish {
 	const char *folder_path;
-	const char *spool_path;  /* spool.h; NULL: none */
+	const char *spool_path;  /* of records that wait; NULL: none */
 	const char *socket_path; /* as for uncore_open() */
 	const char *id;          /* is valid */
 	const char *key;         /* of the run: valid, or NULL */
@@ -56,14 +56,9 @@ int job_say_folder(const struct job_wish *wish, int error, struct job_said *said
 /* The same on stderr, after @title. Returns the exit status. */
 int job_fail(const char *title, const struct job_wish *wish, int error);
 
-/* Makes the run of @wish, which was never begun here, and its record, which says @why. Both are
- * only in memory; *@ret_text is for free(3). */
-int job_unbegun(
-	const struct job_wish *wish, const char *why, struct run_head *ret, char **ret_text);
-
-/* Keeps such a run, which has ended, in a file of the folder. Within a change. */
-int job_make_ended(
-	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret);
+/* Makes a run of @wish, which was never begun here and has ended, and its record, which says @why:
+ * in memory alone, for run_done(). -ENOMEM. */
+int job_unbegun(const struct job_wish *wish, const char *why, struct run *ret);
 
 /* How long a process waits for uncored, and for other processes that use the folder. */
 #define JOB_PATIENCE_NS UINT64_C(1000000000)
@@ -77,4 +72,4 @@ bool job_may_retry(int error, uint64_t deadline_ns);
  * user of all open jobs, or that no single user has all of them. A failure is a remark: the former
  * owner stays until the next begin or end.
  */
-void job_owner_follow(const struct folder *folder, const char *socket_path, struct job_said *said);
+void job_owner_follow(int folder_fd, const char *socket_path, struct job_said *said);

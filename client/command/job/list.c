@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "client/command/frame/output.h"
-#include "client/command/job/record/spool.h"
 #include "client/command/job/record/view.h"
 #include "client/report/json.h"
 #include "common/clock.h"
@@ -25,6 +24,7 @@ static const char *why_without(const struct run_head *head)
 	case RUN_FAILED:
 		return head->why;
 	case RUN_ENDED:
+	case RUN_CUT:
 		return "It has ended, and its record waits until it can be written.";
 	default:
 		return NULL;
@@ -34,7 +34,7 @@ static const char *why_without(const struct run_head *head)
 /* NAN: the run is not open, and may be of another boot. */
 static double seconds_since(const struct run_head *head)
 {
-	return head->state == RUN_ENDED ? NAN : (double)(clock_now_ns() - head->begun_ns) / 1e9;
+	return head->ended_ns ? NAN : (double)(clock_now_ns() - head->begun_ns) / 1e9;
 }
 
 static void print_row(const struct run_head *head, bool first)
@@ -65,7 +65,7 @@ static void write_json(struct jsonwriter *json, const struct run_head *head)
 	job_json_head(json, head);
 	jsonwriter_text_or_null(json, "begin", begun);
 	jsonwriter_real(json, "seconds", seconds_since(head));
-	jsonwriter_flag(json, "open", head->state != RUN_ENDED);
+	jsonwriter_flag(json, "open", !head->ended_ns);
 	if (why_without(head))
 		jsonwriter_text(json, "why", why_without(head));
 	jsonwriter_close(json);
@@ -80,62 +80,37 @@ static void show_one(const struct run_head *head, struct jsonwriter *json, bool 
 	*first = false;
 }
 
-static void show_folder(const struct folder *folder, const struct folder_names *names,
-	struct jsonwriter *json, bool *first)
+/* Without a folder, there are none. */
+static int show_folder(const char *path, struct jsonwriter *json, bool *first)
 {
-	for (size_t i = 0; i < names->n; i++) {
-		_cleanup_(run_close) struct run run = { .fd = -1 };
+	_cleanup_(folder_runs_done) struct folder_runs runs = { .n = 0 };
+	_cleanup_close_ int fd = folder_look(path);
+	int r = fd < 0 ? fd : folder_read(fd, RUN_IS_OPEN | RUN_IS_ENDED, NULL, &runs);
 
-		if (run_open(folder->fd, names->all[i]->d_name, O_RDONLY, &run) == 0)
-			show_one(&run.head, json, first);
-	}
+	for (size_t i = 0; i < runs.n; i++)
+		if (runs.all[i].head.state != RUN_FOREIGN)
+			show_one(&runs.all[i].head, json, first);
+	return r == -ENOENT ? 0 : r;
 }
 
-/* Without a spool, no record has ever waited. */
-static void show_spool(const struct job_options *options, struct jsonwriter *json, bool *first)
-{
-	_cleanup_(spool_close) struct spool spool;
-	_cleanup_free_ struct spool_entry *all = NULL;
-	size_t n = 0;
-	int r = spool_look(options->wish.spool_path, &spool);
-
-	if (r == 0)
-		r = spool_list(&spool, &all, &n);
-	if (r < 0 && r != -ENOENT)
-		fprintf(stderr, "%s: records that wait in %s are not shown: %s.\n",
-			job_verb_title(options->verb), options->wish.spool_path, strerror(-r));
-	for (size_t i = 0; i < n; i++)
-		show_one(&all[i].head, json, first);
-}
-
-static int show(const struct job_options *options, const struct folder *folder,
-	const struct folder_names *names)
+int job_list(const struct job_options *options)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter writer = { .out = NULL };
 	struct jsonwriter *json = options->json ? &writer : NULL;
+	const char *title = job_verb_title(options->verb);
 	bool first = true;
+	int r;
 
 	if (json)
 		jsonwriter_init(json, true);
 	jsonwriter_array(&writer, NULL);
-	show_spool(options, json, &first);
-	show_folder(folder, names, json, &first);
+	r = show_folder(options->wish.spool_path, json, &first);
+	if (r < 0)
+		fprintf(stderr, "%s: records that wait in %s are not shown: %s.\n", title,
+			options->wish.spool_path, strerror(-r));
+	r = show_folder(options->wish.folder_path, json, &first);
 	jsonwriter_close(&writer);
-	return json ? jsonwriter_print(json, stdout) : 0;
-}
-
-/* Without a folder, no job has begun since the boot. */
-int job_list(const struct job_options *options)
-{
-	_cleanup_(folder_close) struct folder folder;
-	_cleanup_(folder_names_done) struct folder_names names = { .n = 0 };
-	int r = folder_look(options->wish.folder_path, &folder);
-
-	if (r == 0)
-		r = folder_list(&folder, FOLDER_ID, &names);
-	else if (r == -ENOENT)
-		r = 0;
-	if (r == 0)
-		r = show(options, &folder, &names);
-	return r < 0 ? job_fail(job_verb_title(options->verb), &options->wish, r) : 0;
+	if (r == 0 && json)
+		r = jsonwriter_print(json, stdout);
+	return r < 0 ? job_fail(title, &options->wish, r) : 0;
 }

@@ -9,7 +9,6 @@
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
 #include "client/command/job/record/record-file.h"
-#include "client/command/job/record/spool.h"
 #include "client/libuncore/uncore.h"
 #include "common/macro.h"
 #include "common/text.h"
@@ -173,7 +172,7 @@ int job_options_parse(int argc, char **argv, struct job_options *ret)
 	*ret = (struct job_options){
 		.wish = {
 			.folder_path = FOLDER_PATH,
-			.spool_path = SPOOL_PATH,
+			.spool_path = FOLDER_SPOOL,
 			.uid = UNCORE_UNKNOWN_USER,
 		},
 	};

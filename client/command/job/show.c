@@ -21,7 +21,7 @@ static void print_socket(const struct job_view *view, uint32_t i)
 	int64_t others;
 
 	uncore_describe_socket(view->reading->reader.handle, i, &socket);
-	others = counts_others(view->counts, &view->run->head.base, socket.package);
+	others = folder_others(view->runs, view->run, socket.package);
 	total_show(&view->total, view->reading->reader.handle, i, &shown);
 	if (!packages_have(&view->run->head.packages, socket.package))
 		snprintf(shown.note, sizeof shown.note, "The job has no CPU here.");
@@ -73,24 +73,29 @@ static int print_json(const struct job_view *view)
 	return 0;
 }
 
-/* Reads the counts of the other jobs after the reading, so that they cover all of it. */
-static int find(struct folder *folder, const char *id, struct run *ret)
+/* Of all runs of the folder, so that @id can be told of the others. */
+static int find(int folder_fd, const char *id, struct folder_runs *ret_runs, const struct run **ret)
 {
-	int r = folder_lock(folder, clock_deadline_ns(JOB_PATIENCE_NS));
+	int r = folder_lock(folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
 
 	if (r < 0)
 		return r;
-	r = run_open(folder->fd, id, O_RDONLY, ret);
-	folder_unlock(folder);
-	return r == 0 && !run_is_open(ret) ? -ENOENT : r;
+	r = folder_read(folder_fd, RUN_IS_OPEN | RUN_IS_ENDED | RUN_IS_WRITTEN, NULL, ret_runs);
+	folder_unlock(folder_fd);
+	*ret = folder_last(ret_runs, id, RUN_IS_OPEN);
+	if (r == 0 && *ret && (*ret)->head.state == RUN_FOREIGN)
+		return -EBADMSG;
+	return r < 0 || *ret ? r : -ENOENT;
 }
 
-static int show(const struct job_options *options, struct folder *folder,
-	const struct job_reading *reading, uint64_t now_ns)
+/* The others are those of after the reading, so that they cover all of it. */
+static int show(const struct job_options *options, int folder_fd, const struct job_reading *reading,
+	uint64_t now_ns)
 {
-	_cleanup_(run_close) struct run run = { .fd = -1 };
-	_cleanup_(job_view_done) struct job_view view = { .begun = NULL };
-	int r = find(folder, options->wish.id, &run);
+	_cleanup_(folder_runs_done) struct folder_runs runs = { .n = 0 };
+	_cleanup_(job_view_done) struct job_view view = { .run = NULL };
+	const struct run *run;
+	int r = find(folder_fd, options->wish.id, &runs, &run);
 
 	if (r == -ENOENT) {
 		fprintf(stderr, "uncore job show: job %s is not open on this host.\n",
@@ -99,7 +104,7 @@ static int show(const struct job_options *options, struct folder *folder,
 	}
 	if (r < 0)
 		return job_fail("uncore job show", &options->wish, r);
-	job_view_init(&view, &run, reading, &folder->counts);
+	job_view_init(&view, run, reading, &runs);
 	view.end.ns = now_ns;
 	return options->json ? print_json(&view) : print(&view);
 }
@@ -107,13 +112,12 @@ static int show(const struct job_options *options, struct folder *folder,
 int job_show(const struct job_options *options)
 {
 	const uint64_t now_ns = clock_now_ns();
-	_cleanup_(folder_close) struct folder folder;
+	_cleanup_close_ int folder_fd = folder_open(options->wish.folder_path);
 	_cleanup_(job_reading_done) struct job_reading reading = { .is_reached = false };
-	int r = folder_open(options->wish.folder_path, &folder);
 
-	if (r < 0)
-		return job_fail("uncore job show", &options->wish, r);
+	if (folder_fd < 0)
+		return job_fail("uncore job show", &options->wish, folder_fd);
 	job_reading_take(
 		options->wish.socket_path, READER_GAUGE, now_ns + JOB_PATIENCE_NS, &reading);
-	return show(options, &folder, &reading, now_ns);
+	return show(options, folder_fd, &reading, now_ns);
 }

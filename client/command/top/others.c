@@ -7,7 +7,7 @@
 
 #include "client/command/frame/usage.h"
 #include "client/command/frame/user.h"
-#include "client/jobstore/open-runs.h"
+#include "client/jobstore/folder.h"
 #include "client/libuncore/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -45,14 +45,14 @@ static void look_at_node(struct screen_others *seen, const char *socket_path)
 
 static void look_at_jobs(struct screen_others *seen)
 {
-	_cleanup_(open_runs_done) struct open_runs runs;
+	_cleanup_(folder_runs_done) struct folder_runs runs;
 	char text[JOBS_MAX * (JOB_ID_BYTES + 40)] = "";
 
-	if (open_runs_read(FOLDER_PATH, &runs) < 0)
+	if (folder_read_open(FOLDER_PATH, SIZE_MAX, &runs) < 0)
 		return;
 	for (size_t i = 0; i < runs.n && i < JOBS_MAX; i++)
-		text_append(text, sizeof text, "%s%s (%s)", i ? ", " : "", runs.all[i].id,
-			user_name(runs.all[i].uid));
+		text_append(text, sizeof text, "%s%s (%s)", i ? ", " : "", runs.all[i].head.id,
+			user_name(runs.all[i].head.uid));
 	if (runs.n > JOBS_MAX)
 		text_append(text, sizeof text, ", %zu more", runs.n - JOBS_MAX);
 	if (runs.n)

@@ -179,12 +179,37 @@ static inline int end(struct scene *scene, const char *id)
 static inline bool is_open(const struct scene *scene, const char *id)
 {
 	int folder = open(scene->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct run run = { .fd = -1 };
-	bool open = folder >= 0 && run_open(folder, id, O_RDWR, &run) == 0 && run_is_open(&run);
+	struct folder_runs runs = { .n = 0 };
+	bool open = folder >= 0 && folder_read(folder, RUN_IS_OPEN, id, &runs) == 0 && runs.n;
 
-	run_close(&run);
+	folder_runs_done(&runs);
 	close_fd(&folder);
 	return open;
+}
+
+/* The runs of the folder, for folder_runs_done(). */
+static inline void runs_of(const struct scene *scene, struct folder_runs *ret)
+{
+	int folder = folder_open(scene->folder);
+
+	assert_true(folder >= 0);
+	assert_int_equal(folder_lock(folder, UINT64_MAX), 0);
+	assert_int_equal(
+		folder_read(folder, RUN_IS_OPEN | RUN_IS_ENDED | RUN_IS_WRITTEN, NULL, ret), 0);
+	close(folder);
+}
+
+/* The path of the file of the open job @id. */
+static inline void path_of_open(const struct scene *scene, const char *id, char ret[PATH_BYTES])
+{
+	struct folder_runs runs;
+	const struct run *run;
+
+	runs_of(scene, &runs);
+	run = folder_last(&runs, id, RUN_IS_OPEN);
+	assert_non_null(run);
+	snprintf(ret, PATH_BYTES, "%s/%.112s", scene->folder, run->base);
+	folder_runs_done(&runs);
 }
 
 /* --- records --- */

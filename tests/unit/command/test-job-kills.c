@@ -4,7 +4,6 @@
  * finds one record of each run, never two and never none, and no job is told of fewer others than
  * it met.
  */
-#include "client/command/job/record/spool.h"
 #include "tests/unit/command/job-case.h"
 
 /* Sanitizers make many system calls of their own, and are slow; so is POWER, which is emulated. */
@@ -20,31 +19,25 @@ enum { STOPS_LEAST = 50, PROCESSES = 6, JOBS_EACH = 15 };
 /* How many others the open job @id has met so far on the first package. */
 static int64_t others_of(const struct scene *scene, const char *id)
 {
-	struct folder folder;
-	struct run run = { .fd = -1 };
+	struct folder_runs runs;
 	int64_t others;
 
-	assert_int_equal(folder_open(scene->folder, &folder), 0);
-	assert_int_equal(folder_lock(&folder, UINT64_MAX), 0);
-	assert_int_equal(run_open(folder.fd, id, O_RDONLY, &run), 0);
-	others = counts_others(&folder.counts, &run.head.base, FIRST);
-	run_close(&run);
-	folder_close(&folder);
+	runs_of(scene, &runs);
+	assert_non_null(folder_last(&runs, id, RUN_IS_OPEN));
+	others = folder_others(&runs, folder_last(&runs, id, RUN_IS_OPEN), FIRST);
+	folder_runs_done(&runs);
 	return others;
 }
 
 /* Nothing is left of a job that has ended, which would make every later one a shared one. */
 static void check_alone(const struct scene *scene)
 {
-	struct folder folder;
+	struct folder_runs runs;
 
-	assert_int_equal(folder_open(scene->folder, &folder), 0);
-	assert_int_equal(folder_lock(&folder, UINT64_MAX), 0);
-	assert_int_equal(folder.counts.n_runs, 1);
-	assert_int_equal(folder.counts.n_aside, 0);
-	assert_int_equal(folder.counts.n_ended, 0);
-	assert_int_equal(folder.counts.rows[0].n_open, 1);
-	folder_close(&folder);
+	runs_of(scene, &runs);
+	assert_int_equal(runs.n_open, 1);
+	assert_int_equal(runs.n_ended, 0);
+	folder_runs_done(&runs);
 }
 
 static void check_within(int64_t others, int64_t least, int64_t most)
@@ -53,7 +46,8 @@ static void check_within(int64_t others, int64_t least, int64_t most)
 	assert_true(others <= most);
 }
 
-/* Calls @kill at each stop, beside a job that is open all the time. */
+/* Calls @kill at each stop, beside a job that is open all the time. Each time in an empty folder:
+ * what is kept there are system calls of the next end. */
 static void at_each_stop(bool (*kill)(struct scene *scene, const char *id))
 {
 	struct scene scene;
@@ -61,14 +55,15 @@ static void at_each_stop(bool (*kill)(struct scene *scene, const char *id))
 	unsigned nth = 1;
 
 	scene_begin(&scene, NULL);
-	assert_int_equal(begin(&scene, "beside"), 0);
 	for (; was_killed; nth += STRIDE) {
 		char id[16];
 
 		snprintf(id, sizeof id, "killed%u", nth);
+		assert_int_equal(begin(&scene, "beside"), 0);
 		scene.stop = nth;
 		was_killed = kill(&scene, id);
 		check_alone(&scene);
+		empty(scene.folder);
 		empty(scene.to);
 	}
 	assert_true(nth > STOPS_LEAST);
@@ -157,15 +152,14 @@ CASE("an end may be killed at each system call")
 
 static void check_none_waits(const struct scene *scene)
 {
-	struct spool spool;
-	struct spool_entry *all;
-	size_t n;
+	int spool = folder_look(scene->spool);
+	struct folder_runs runs;
 
-	assert_int_equal(spool_look(scene->spool, &spool), 0);
-	assert_int_equal(spool_list(&spool, &all, &n), 0);
-	assert_int_equal(n, 0);
-	free(all);
-	spool_close(&spool);
+	assert_true(spool >= 0);
+	assert_int_equal(folder_read(spool, RUN_IS_ENDED, NULL, &runs), 0);
+	assert_int_equal(runs.n, 0);
+	folder_runs_done(&runs);
+	close(spool);
 }
 
 static bool kill_refused_end(struct scene *scene, const char *id)

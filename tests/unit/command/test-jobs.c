@@ -2,7 +2,7 @@
 /* Begins and ends of jobs: their names, their records, and how many others they met. */
 #include <sys/file.h>
 
-#include "client/jobstore/run.h"
+#include "client/jobstore/folder.h"
 #include "common/clock.h"
 #include "tests/unit/command/job-case.h"
 
@@ -374,20 +374,24 @@ CASE("jobs meet on the sockets that both can use")
 }
 
 /* What is not known is not 0. */
-CASE("without the counts it is not known how many others there were")
+CASE("of more others than are kept it is not known how many there were")
 {
-	struct scene scene;
-	struct json_object *record;
-	char path[PATH_BYTES];
+	struct run *all = calloc(FOLDER_WRITTEN_MAX + 2, sizeof *all);
+	struct folder_runs runs = { .n = FOLDER_WRITTEN_MAX + 2, .all = all };
 
-	scene_begin(&scene, NULL);
-	assert_int_equal(begin(&scene, "1"), 0);
-	snprintf(path, sizeof path, "%s/..counts", scene.folder);
-	assert_int_equal(unlink(path), 0);
-	record = end_of(&scene, "1");
-	assert_null(of_socket(record, 0, "others"));
-	json_object_put(record);
-	scene_end(&scene);
+	assert_non_null(all);
+	for (size_t i = 0; i < runs.n; i++) {
+		all[i] = (struct run){ .kind = i < 2 ? RUN_IS_OPEN : RUN_IS_WRITTEN };
+		all[i].head.begun_ns = i ? 100 + i : 50;
+		all[i].head.ended_ns = i < 2 ? 0 : 200 + i;
+		snprintf(all[i].base, sizeof all[i].base, "%zu", i);
+	}
+	assert_int_equal(folder_others(&runs, &all[0], FIRST), -ENODATA);
+	all[1].head.begun_ns = 202; /* the end of the first that is kept: all later ones are */
+	assert_int_equal(folder_others(&runs, &all[1], FIRST), FOLDER_WRITTEN_MAX);
+	runs.n--;
+	assert_int_equal(folder_others(&runs, &all[0], FIRST), FOLDER_WRITTEN_MAX);
+	free(all);
 }
 
 /* --- the folder --- */
@@ -421,13 +425,13 @@ CASE("few runs that were written are kept")
 	int n;
 
 	scene_begin(&scene, NULL);
-	for (int i = 0; i < 2 * FOLDER_WRITTEN_MAX; i++) {
+	for (int i = 0; i < 2 * FOLDER_WRITTEN_LAST; i++) {
 		snprintf(id, sizeof id, "%d", i);
 		assert_int_equal(begin(&scene, id), 0);
 		assert_int_equal(end(&scene, id), 0);
 	}
 	n = scandir(scene.folder, &entries, NULL, NULL);
-	assert_int_equal(n, FOLDER_WRITTEN_MAX + 3); /* ".", "..", "..counts" */
+	assert_int_equal(n, FOLDER_WRITTEN_LAST + 3); /* ".", "..", the last one */
 	for (int i = 0; i < n; i++)
 		free(entries[i]);
 	free(entries);
@@ -443,8 +447,8 @@ CASE("the last run of an ID is kept as long as any other")
 
 	scene_begin(&scene, NULL);
 	end_run(&scene, "a", true);
-	for (int i = 0; i < FOLDER_WRITTEN_MAX; i++) {
-		if (i == FOLDER_WRITTEN_MAX / 2)
+	for (int i = 0; i < FOLDER_WRITTEN_LAST; i++) {
+		if (i == FOLDER_WRITTEN_LAST / 2)
 			end_run(&scene, "b", true);
 		snprintf(id, sizeof id, "other%d", i);
 		assert_int_equal(begin(&scene, id), 0);
@@ -472,7 +476,7 @@ CASE("nobody waits for long for a process that hangs")
 	assert_int_equal(begin(&scene, "2"), ETIMEDOUT);
 	assert_int_equal(end(&scene, "1"), ETIMEDOUT);
 	close(folder);
-	snprintf(path, sizeof path, "%s/1", scene.folder);
+	path_of_open(&scene, "1", path);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(flock(file, LOCK_EX), 0);
 	assert_int_equal(begin(&scene, "1"), EWOULDBLOCK);
@@ -492,7 +496,7 @@ CASE("a run of another release is not guessed")
 
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
-	snprintf(path, sizeof path, "%s/1", scene.folder);
+	path_of_open(&scene, "1", path);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	assert_int_equal(pwrite(fd, "uncjob9", 7, 0), 7);
 	close(fd);

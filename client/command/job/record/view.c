@@ -94,7 +94,8 @@ static const char *why_not_begun(const struct run_head *head)
 {
 	switch (head->state) {
 	case RUN_BEGINNING:
-		return "`uncore job begin` was killed before it had a reading.";
+		return "`uncore job begin` was killed, or found no room, before it had kept a "
+		       "reading.";
 	case RUN_FAILED:
 		return head->why;
 	default:
@@ -105,9 +106,9 @@ static const char *why_not_begun(const struct run_head *head)
 static void subtract(struct job_view *view)
 {
 	const uint32_t n = view->run->head.n_sockets;
-	int r = run_read_samples(view->run, &view->begun);
+	int r;
 
-	if (r < 0) {
+	if (!view->run->samples) {
 		say(view, "The reading of the begin cannot be read back: another release of uncore "
 			  "kept it.");
 		return;
@@ -115,7 +116,7 @@ static void subtract(struct job_view *view)
 	r = n == view->reading->reader.machine.n_sockets ? total_init(&view->total, n, NULL)
 							 : -ESTALE;
 	if (r == 0)
-		r = total_add(&view->total, view->begun, view->reading->readout.samples);
+		r = total_add(&view->total, view->run->samples, view->reading->readout.samples);
 	if (r == -ESTALE)
 		say(view, "uncored began to count anew during the job: it was stopped, or came "
 			  "back without a descriptor store or with other counters.");
@@ -125,11 +126,11 @@ static void subtract(struct job_view *view)
 }
 
 void job_view_init(struct job_view *ret, const struct run *run, const struct job_reading *reading,
-	const struct counts *counts)
+	const struct folder_runs *runs)
 {
 	const char *why = why_not_begun(&run->head);
 
-	*ret = (struct job_view){ .run = run, .reading = reading, .counts = counts };
+	*ret = (struct job_view){ .run = run, .reading = reading, .runs = runs };
 	if (why)
 		say(ret, why);
 	else if (!reading->reader.handle)
@@ -140,9 +141,7 @@ void job_view_init(struct job_view *ret, const struct run *run, const struct job
 
 void job_view_done(struct job_view *view)
 {
-	free(view->begun);
 	total_done(&view->total);
-	view->begun = NULL;
 }
 
 /* --- as JSON --- */
@@ -210,7 +209,7 @@ static void socket_json(struct jsonwriter *json, const struct job_view *view, ui
 	int64_t others;
 
 	uncore_describe_socket(view->reading->reader.handle, i, &socket);
-	others = counts_others(view->counts, &head->base, socket.package);
+	others = folder_others(view->runs, view->run, socket.package);
 	total_show(&view->total, view->reading->reader.handle, i, &shown);
 	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "socket", i);
@@ -218,7 +217,8 @@ static void socket_json(struct jsonwriter *json, const struct job_view *view, ui
 	jsonwriter_flag(json, "used", packages_have(&head->packages, socket.package));
 	jsonwriter_known(json, "others", others >= 0, others);
 	jsonwriter_number(json, "window_ns", shown.window_ns);
-	jsonwriter_number(json, "early_ns", above(head->begun_ns, taken_ns(&view->begun[i])));
+	jsonwriter_number(
+		json, "early_ns", above(head->begun_ns, taken_ns(&view->run->samples[i])));
 	jsonwriter_number(
 		json, "late_ns", above(taken_ns(&view->reading->readout.samples[i]), view->end.ns));
 	if (!view->end.real_ns) /* the run goes on */

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 #include "client/command/frame/total.h"
-#include "client/jobstore/counts.h"
-#include "client/jobstore/run.h"
+#include "client/jobstore/folder.h"
 #include "client/launcher/launch.h"
 #include "client/reader/reader.h"
 
@@ -37,17 +36,16 @@ struct jsonwriter;
 
 struct job_view {
 	const struct run *run;
-	const struct counts *counts;
+	const struct folder_runs *runs;    /* of its folder */
 	const struct job_reading *reading; /* NULL: there is none */
 	struct job_end end;
-	struct uncore_sample *begun; /* owned; the reading of the begin */
-	struct total total;          /* owned; of complete figures */
-	char why[RUN_WHY_MAX];       /* "": the figures are complete */
+	struct total total;    /* owned; of complete figures */
+	char why[RUN_WHY_MAX]; /* "": the figures are complete */
 };
 
 /* The view is for job_view_done(), and borrows all arguments. */
 void job_view_init(struct job_view *ret, const struct run *run, const struct job_reading *reading,
-	const struct counts *counts);
+	const struct folder_runs *runs);
 
 void job_view_done(struct job_view *view);
 
