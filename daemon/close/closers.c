@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/bounds.h"
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/admit/accounts.h"
@@ -18,8 +19,8 @@
 
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
 
-/* Of a close by the main thread: five times the usual. What took longer adds up to COSTLY_NS for an
- * account until that counts as costly, for COSTLY_FOR_NS. */
+/* Of a close by the main thread: five times the usual. What closes of an account take beyond that
+ * on average adds up, and from COSTLY_NS on they count as costly, for COSTLY_FOR_NS. */
 static const uint64_t USUAL_NS = 50000, COSTLY_NS = 5000000, COSTLY_FOR_NS = 60000000000;
 
 enum {
@@ -222,7 +223,8 @@ static bool close_here(struct closers *closers, unsigned account, int *fd)
 	shutdown(*fd, SHUT_RDWR);
 	closed = clock_thread_ns() - before_ns <= USUAL_NS && socket_close_if_empty(fd);
 	cost_ns = clock_thread_ns() - before_ns;
-	queue->costly_ns += cost_ns > USUAL_NS ? cost_ns : 0;
+	queue->costly_ns += cost_ns;
+	queue->costly_ns -= least_of(queue->costly_ns, USUAL_NS);
 	if (queue->costly_ns > COSTLY_NS)
 		closers_beware(closers, account);
 	return closed;

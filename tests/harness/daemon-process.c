@@ -352,6 +352,8 @@ static void exec_daemon(const struct daemon_process *daemon, const char *machine
 		snprintf(platforms, sizeof platforms, "%s", daemon->platforms);
 	snprintf(config, sizeof config, "%s/conf", daemon->directory);
 	mount_etc(daemon);
+	if (daemon->in_child)
+		daemon->in_child(daemon);
 	execl(program, program, "--root", root, "--platforms", platforms, "--config", config,
 		"--socket", daemon->socket_path, (char *)NULL);
 	_exit(127);

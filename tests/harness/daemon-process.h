@@ -28,6 +28,8 @@ struct daemon_process {
 	bool stops_first;           /* set before the start: SIGSTOP, so that it can be traced */
 	const char *release; /* set before the start: folder of the build tree with another uncored
 				and its conf/platforms; NULL: this one */
+	void (*in_child)(
+		const struct daemon_process *); /* ... what it does last before execve(2) */
 	const char *platforms;              /* ... folder of platform files; NULL: the release's */
 	struct etc_file etc[ETC_FILES_MAX]; /* ... what it has in place of this computer's files */
 	pid_t pid;
