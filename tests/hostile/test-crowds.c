@@ -38,6 +38,24 @@ static unsigned below(unsigned n)
 	return (unsigned)random() % n;
 }
 
+/* Many processes come as root and become others. */
+static void besiege(
+	const char *name, int (*body)(void *), unsigned n_processes, unsigned n_accounts)
+{
+	attack_beside_victim(&(struct attack){
+		.name = name,
+		.body = body,
+		.n_processes = n_processes,
+		.begins_as_root = n_processes == USERS,
+		.deeds = DEEDS,
+		.memfds = n_accounts * OF_ACCOUNT,
+		.descriptors = n_accounts * OF_ACCOUNT,
+		.kept = KEPT,
+		.seconds = seconds,
+		.only_daemon = only_daemon,
+	});
+}
+
 /* --- random messages --- */
 
 static size_t make_request(union wire_message *ret)
@@ -124,17 +142,7 @@ static _Noreturn int send_as_one(void *argument)
 
 CASE("random messages of one user")
 {
-	attack_beside_victim(&(struct attack){
-		.name = "random messages of one user",
-		.body = send_as_one,
-		.n_processes = 2,
-		.deeds = DEEDS,
-		.memfds = OF_ACCOUNT,
-		.descriptors = OF_ACCOUNT,
-		.kept = KEPT,
-		.seconds = seconds,
-		.only_daemon = only_daemon,
-	});
+	besiege("random messages of one user", send_as_one, 2, 1);
 }
 
 static _Noreturn int send_as_others(void *argument)
@@ -146,18 +154,7 @@ static _Noreturn int send_as_others(void *argument)
 
 CASE("random messages of ten users")
 {
-	attack_beside_victim(&(struct attack){
-		.name = "random messages of ten users",
-		.body = send_as_others,
-		.n_processes = USERS,
-		.begins_as_root = true,
-		.deeds = DEEDS,
-		.memfds = USERS * OF_ACCOUNT,
-		.descriptors = USERS * OF_ACCOUNT,
-		.kept = KEPT,
-		.seconds = seconds,
-		.only_daemon = only_daemon,
-	});
+	besiege("random messages of ten users", send_as_others, USERS, USERS);
 }
 
 static _Noreturn int send_as_subordinates(void *argument)
@@ -169,18 +166,8 @@ static _Noreturn int send_as_subordinates(void *argument)
 
 CASE("random messages of ten subordinate ids of one user")
 {
-	attack_beside_victim(&(struct attack){
-		.name = "random messages of ten subordinate ids of one user",
-		.body = send_as_subordinates,
-		.n_processes = USERS,
-		.begins_as_root = true,
-		.deeds = DEEDS,
-		.memfds = OF_ACCOUNT,
-		.descriptors = OF_ACCOUNT,
-		.kept = KEPT,
-		.seconds = seconds,
-		.only_daemon = only_daemon,
-	});
+	besiege("random messages of ten subordinate ids of one user", send_as_subordinates, USERS,
+		1);
 }
 
 /* --- requests whose answers nobody reads --- */
@@ -203,17 +190,7 @@ static _Noreturn int ask_and_leave(void *argument)
 
 CASE("connecting, asking and leaving before the answer")
 {
-	attack_beside_victim(&(struct attack){
-		.name = "connecting, asking and leaving",
-		.body = ask_and_leave,
-		.n_processes = 2,
-		.deeds = DEEDS,
-		.memfds = OF_ACCOUNT,
-		.descriptors = OF_ACCOUNT,
-		.kept = KEPT,
-		.seconds = seconds,
-		.only_daemon = only_daemon,
-	});
+	besiege("connecting, asking and leaving", ask_and_leave, 2, 1);
 }
 
 /* --- as many messages as a socket holds, in connections that are refused --- */
@@ -237,17 +214,7 @@ static _Noreturn int stuff_connections(void *argument)
 
 CASE("connections full of messages")
 {
-	attack_beside_victim(&(struct attack){
-		.name = "connections full of messages",
-		.body = stuff_connections,
-		.n_processes = 2,
-		.deeds = DEEDS,
-		.memfds = OF_ACCOUNT,
-		.descriptors = OF_ACCOUNT,
-		.kept = KEPT,
-		.seconds = seconds,
-		.only_daemon = only_daemon,
-	});
+	besiege("connections full of messages", stuff_connections, 2, 1);
 }
 
 /* The budget is in elapsed time, so it is larger where the same takes longer. */
