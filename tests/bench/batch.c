@@ -9,11 +9,13 @@
 #include <err.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/libuncore/uncore.h"
 #include "common/clock.h"
+#include "common/macro.h"
 
 enum { CLIENTS_MAX = 64, ROUNDS = 200, CPUS_MAX = 1024 };
 
@@ -125,25 +127,42 @@ static double sweeps_per_round(const struct batch *batch)
 	return quantile(sweeps, ROUNDS, 0.5);
 }
 
-void measure_batches(const struct daemon_process *daemon, struct figures *ret)
+static void add_spread(double us[], unsigned n_clients, const char *how)
 {
-	static const unsigned sizes[BATCH_SIZES] = { 1, 8, 64 };
-	struct batch *batch = shared_memory(sizeof *batch);
+	static const struct {
+		const char *name;
+		double share;
+	} shares[] = { { "median", 0.5 }, { "p99", 0.99 } };
 
-	for (unsigned i = 0; i < BATCH_SIZES; i++) {
-		struct batch_figures *figures = &ret->batches[i];
-		unsigned n_reads = sizes[i] * ROUNDS, n_spinners;
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		char key[64], what[64];
+
+		snprintf(key, sizeof key, "%s_%u_%s_us", how, n_clients, shares[i].name);
+		snprintf(what, sizeof what, "%u at once, %s machine, %s", n_clients, how,
+			shares[i].name);
+		figure_add(&(struct figure){
+			key, what, "us", quantile(us, n_clients * ROUNDS, shares[i].share), NAN });
+	}
+}
+
+void measure_batches(const struct daemon_process *daemon)
+{
+	static const unsigned sizes[] = { 1, 8, CLIENTS_MAX };
+	struct batch *batch = shared_memory(sizeof *batch);
+	double sweeps = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		unsigned n_spinners;
 		pid_t spinners[CPUS_MAX];
 
-		figures->n = sizes[i];
 		run_batch(batch, daemon->socket_path, sizes[i]);
-		figures->idle_median_us = quantile(batch->us, n_reads, 0.5);
-		figures->idle_p99_us = quantile(batch->us, n_reads, 0.99);
-		ret->sweeps_per_round_64 = sweeps_per_round(batch);
+		add_spread(batch->us, sizes[i], "idle");
+		sweeps = sweeps_per_round(batch);
 		n_spinners = start_spinners(spinners);
 		run_batch(batch, daemon->socket_path, sizes[i]);
 		stop_spinners(spinners, n_spinners);
-		figures->busy_median_us = quantile(batch->us, n_reads, 0.5);
-		figures->busy_p99_us = quantile(batch->us, n_reads, 0.99);
+		add_spread(batch->us, sizes[i], "busy");
 	}
+	figure_add(&(struct figure){
+		"sweeps_per_round_64", "sweeps per round of 64 clients", "", sweeps, 2 });
 }

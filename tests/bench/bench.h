@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The figures of `./dev bench`. All come from one run on one machine tree, standin-wide. */
+/* The figures of `./dev bench`. All come from one machine tree, standin-wide. */
 #pragma once
 
-#include <stdint.h>
-
-#include "tests/harness/daemon-process.h"
-
-enum { BATCH_SIZES = 3 };
-
-struct batch_figures {
-	unsigned n; /* clients at once */
-	double idle_median_us, idle_p99_us, busy_median_us, busy_p99_us;
-};
+#include "tests/bench/frame.h"
 
 struct latency_figures {
 	double serial_us;    /* one privileged process reads all groups of both sockets */
@@ -21,11 +12,7 @@ struct latency_figures {
 	double fresh_beside_us; /* ... one socket, from another CPU than its reader's */
 };
 
-/* How uncored gets its counts: [sweep] of uncored.conf. */
-enum { BY_READ, BY_BPF, METHODS };
-extern const char *const methods[METHODS];
-
-/* What is measured with each method. */
+/* What is measured with each method: [sweep] of uncored.conf. */
 struct method_figures {
 	struct latency_figures paused, without_pause;
 	double cached_ns;
@@ -34,26 +21,13 @@ struct method_figures {
 	double default_budget_us; /* mean of fresh_all without pause, in the budget as shipped */
 };
 
-struct figures {
-	struct method_figures by[METHODS]; /* medians of some runs, in turns */
-	double sweeps_per_round_64;
-	struct batch_figures batches[BATCH_SIZES];
-	double idle_wakeups_per_min;
-	double rss_kib;
-	double stat_overhead_ms;
-};
-
-/* Each measures against a running daemon and fills in its figures. */
+/* Against a running daemon. */
 void measure_latency(const struct daemon_process *daemon, struct method_figures *ret);
-void measure_batches(const struct daemon_process *daemon, struct figures *ret);
-void measure_footprint(const struct daemon_process *daemon, struct figures *ret);
+
+/* Against a running daemon; these add their figures. */
+void measure_batches(const struct daemon_process *daemon);
+void measure_footprint(const struct daemon_process *daemon);
 
 /* These start daemons of their own, with @config. */
 void measure_default_budget(const char *config, struct method_figures *ret);
 void measure_start(const char *config, struct method_figures *ret);
-
-/* Sorts @values and returns the value below which @share (0..1) of them lie. */
-double quantile(double values[], unsigned n, double share);
-
-/* Memory that children fill in for their parent. */
-void *shared_memory(uint64_t size_bytes);

@@ -53,7 +53,7 @@ static double context_switches(pid_t pid)
 	return sum;
 }
 
-static void measure_idle(const struct daemon_process *daemon, struct figures *ret)
+static void measure_idle(const struct daemon_process *daemon)
 {
 	struct uncore *clients[IDLE_CLIENTS];
 	double before;
@@ -64,7 +64,9 @@ static void measure_idle(const struct daemon_process *daemon, struct figures *re
 	sleep(1);
 	before = context_switches(daemon->pid);
 	sleep(IDLE_SECONDS);
-	ret->idle_wakeups_per_min = (context_switches(daemon->pid) - before) * 60 / IDLE_SECONDS;
+	figure_add(
+		&(struct figure){ "idle_wakeups_per_min", "wake-ups per minute, idle, 16 clients",
+			"", (context_switches(daemon->pid) - before) * 60 / IDLE_SECONDS, 0 });
 	for (int i = 0; i < IDLE_CLIENTS; i++)
 		uncore_close(clients[i]);
 }
@@ -91,7 +93,7 @@ static double time_command(const char *const arguments[])
 	return (double)(clock_now_ns() - begin_ns) / 1e6;
 }
 
-static void measure_stat(const struct daemon_process *daemon, struct figures *ret)
+static void measure_stat(const struct daemon_process *daemon)
 {
 	char program[512];
 	const char *const bare[] = { "true", NULL };
@@ -104,18 +106,19 @@ static void measure_stat(const struct daemon_process *daemon, struct figures *re
 		bare_ms[i] = time_command(bare);
 		counted_ms[i] = time_command(counted);
 	}
-	ret->stat_overhead_ms =
-		quantile(counted_ms, COMMANDS, 0.5) - quantile(bare_ms, COMMANDS, 0.5);
+	figure_add(&(struct figure){ "stat_overhead_ms", "uncore stat -- true, over true", "ms",
+		quantile(counted_ms, COMMANDS, 0.5) - quantile(bare_ms, COMMANDS, 0.5), NAN });
 }
 
-void measure_footprint(const struct daemon_process *daemon, struct figures *ret)
+void measure_footprint(const struct daemon_process *daemon)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/status", daemon->pid);
-	ret->rss_kib = sum_of_lines(path, "VmRSS");
-	measure_idle(daemon, ret);
-	measure_stat(daemon, ret);
+	figure_add(&(struct figure){ "rss_kib", "resident memory after 64 clients", "KiB",
+		sum_of_lines(path, "VmRSS"), 6144 });
+	measure_idle(daemon);
+	measure_stat(daemon);
 }
 
 void measure_start(const char *config, struct method_figures *ret)

@@ -74,20 +74,22 @@ static int take_turns(void *argument)
 	return 0;
 }
 
-static void measure_pace(
-	const char *uncored_socket, const struct pace *pace, struct spread ret[KINDS])
+static void measure_pace(const char *uncored_socket, const struct pace *pace)
 {
-	double(*us)[READS] = shared_memory(sizeof *us * KINDS);
-	struct turns turns = { uncored_socket, pace, us };
+	double(*times)[READS] = shared_memory(sizeof *times * KINDS), *us[KINDS];
+	struct turns turns = { uncored_socket, pace, times };
 
 	if (as_nobody(take_turns, &turns))
 		errx(1, "The measurement of one client failed.");
 	for (int kind = 0; kind < KINDS; kind++)
-		ret[kind] = spread_of(us[kind], READS);
+		us[kind] = times[kind];
+	fetches_add(us, READS);
 }
 
-void measure_latency(const char *uncored_socket, struct figures *ret)
+void measure_latency(const char *uncored_socket)
 {
-	measure_pace(uncored_socket, &asleep, ret->asleep);
-	measure_pace(uncored_socket, &busy, ret->busy);
+	figures_begin("asleep", "one client, asleep for 1500 us before each");
+	measure_pace(uncored_socket, &asleep);
+	figures_begin("busy", "one client, busy for 20 us before each");
+	measure_pace(uncored_socket, &busy);
 }

@@ -5,23 +5,10 @@
  */
 #pragma once
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/bench/bench.h"
-
-/* --- figures --- */
-
-struct figure {
-	const char *key; /* of the JSON */
-	const char *what;
-	const char *unit;
-	double value;
-	double most; /* the goal; NAN: there is none */
-};
-
-void figure_add(const struct figure *figure);
+#include "tests/bench/frame.h"
 
 /* --- calls of all processes, by their results --- */
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the benchmarks on the stand-in machine share: a program has rows, and a row has figures,
+ * which it prints beside their goals and writes as JSON. All ratios are of one run.
+ */
+#pragma once
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/harness/daemon-process.h"
+
+struct bench_row {
+	const char *name, *what;
+	void (*measure)(void);
+};
+
+/* main() of `PROGRAM [--json FILE] [ROW..]`: measures these rows, or all. Needs root and two CPUs.
+ */
+int bench_main(int argc, char *argv[], const struct bench_row rows[], size_t n);
+
+struct figure {
+	const char *key; /* of the JSON */
+	const char *what;
+	const char *unit;
+	double value;
+	double most; /* the goal; NAN: there is none */
+};
+
+/* Adds to the row, or to what figures_begin() has begun. */
+void figure_add(const struct figure *figure);
+
+/* The figures from here on are an object @name of the JSON, below a heading. */
+void figures_begin(const char *name, const char *what);
+
+/* Sorts @values and returns the value below which @share (0..1) of them lie. */
+double quantile(double values[], unsigned n, double share);
+
+/* Memory that children fill in for their parent. */
+void *shared_memory(uint64_t size_bytes);
