@@ -66,7 +66,7 @@ static int try_to_write_the_page(void *argument)
 	return 0;
 }
 
-CASE("a client cannot write the page, in any of ten ways")
+CASE("a client cannot write the page, in any of twelve ways")
 {
 	assert_int_equal(as_nobody(try_to_write_the_page, NULL), 0);
 }
