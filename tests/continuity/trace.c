@@ -5,27 +5,20 @@
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/procfs.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "tests/harness/test.h"
+#include "tests/harness/traced.h"
 
-enum {
-	SYSCALL_STOP = SIGTRAP | 0x80,
-	REST_NS = 1000000000 /* a busy machine is slow */,
-	THREADS_MAX = 8
-};
+enum { REST_NS = 1000000000 /* a busy machine is slow */, THREADS_MAX = 8 };
 
 static const long options =
 	PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
@@ -34,7 +27,7 @@ static const long options =
 static void go_on(pid_t tid, int status)
 {
 	int sig = WSTOPSIG(status);
-	bool is_signal = status >> 16 == 0 && sig != SYSCALL_STOP && sig != SIGTRAP;
+	bool is_signal = status >> 16 == 0 && sig != TRACED_CALL && sig != SIGTRAP;
 
 	ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(long)(is_signal ? sig : 0));
 }
@@ -75,7 +68,7 @@ static unsigned count_stops(
 			continue;
 		}
 		assert_true(WIFSTOPPED(status));
-		if (WSTOPSIG(status) == SYSCALL_STOP && ++n == nth)
+		if (WSTOPSIG(status) == TRACED_CALL && ++n == nth)
 			return n;
 		go_on(tid, status);
 	}
@@ -96,7 +89,7 @@ static bool is_mapping(pid_t tid, int status, const char *name)
 	struct __ptrace_syscall_info call;
 	char path[64], target[64] = "";
 
-	if (WSTOPSIG(status) != SYSCALL_STOP)
+	if (WSTOPSIG(status) != TRACED_CALL)
 		return false;
 	assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof call, &call) > 0);
 	if (call.op != PTRACE_SYSCALL_INFO_ENTRY || call.entry.nr != SYS_mmap ||

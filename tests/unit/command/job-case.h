@@ -12,9 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/command/job/job.h"
@@ -22,6 +20,7 @@
 #include "common/macro.h"
 #include "tests/harness/fake-daemon.h"
 #include "tests/harness/test.h"
+#include "tests/harness/traced.h"
 
 enum { RECORDS_MAX = 16, PATH_BYTES = 256, FIRST = 0, SECOND = 2 }; /* packages of the fake */
 
@@ -32,7 +31,7 @@ struct scene {
 	char to[64];     /* of records */
 	char spool[64];  /* of records that wait */
 	char output[64]; /* stdout of all ends */
-	unsigned stop;   /* at which the next process is killed: see run_until(); 0: none */
+	unsigned stop;   /* at which the next process is killed: see traced_kill_at(); 0: none */
 	bool was_killed;
 };
 
@@ -87,37 +86,6 @@ static inline struct job_wish wish_of(const struct scene *scene, const char *id)
 
 /* --- processes --- */
 
-enum { SYSCALL_STOP = SIGTRAP | 0x80 };
-
-/*
- * Waits for the child. With @nth, kills it before or after a system call, the @nth of these stops.
- * Returns its exit status; -1: it was killed.
- */
-static inline int run_until(pid_t pid, unsigned nth)
-{
-	int status;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (!nth) {
-		assert_true(WIFEXITED(status));
-		return WEXITSTATUS(status);
-	}
-	assert_true(WIFSTOPPED(status));
-	assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, NULL,
-				 (void *)(long)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)),
-		0);
-	for (unsigned n = 0; n < nth; n++) {
-		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		if (WIFEXITED(status))
-			return WEXITSTATUS(status);
-		assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL_STOP);
-	}
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return -1;
-}
-
 /* Calls @verb in a process of its own; returns 0 or a positive errno, or -1: it was killed. */
 static inline int call(struct scene *scene, int (*verb)(const struct job_wish *, struct job_said *),
 	const struct job_wish *wish)
@@ -132,17 +100,15 @@ static inline int call(struct scene *scene, int (*verb)(const struct job_wish *,
 
 		if (!freopen(scene->output, "a", stdout))
 			_exit(255);
-		if (stop) {
-			ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-			raise(SIGSTOP);
-		}
+		if (stop)
+			traced_begin();
 		status = -verb(wish, &said);
 		if (status && !*said.error)
 			_exit(254);
 		_exit(status);
 	}
 	scene->stop = 0;
-	status = run_until(pid, stop);
+	status = traced_kill_at(pid, stop);
 	scene->was_killed = status < 0;
 	return status;
 }

@@ -282,7 +282,7 @@ CASE("many processes begin and end jobs at once")
 			begin_and_end_many(&scene, i);
 	}
 	for (int i = 0; i < PROCESSES; i++)
-		assert_int_equal(run_until(pids[i], 0), 0);
+		assert_int_equal(traced_kill_at(pids[i], 0), 0);
 	for (int i = 0; i < PROCESSES; i++)
 		for (int k = 0; k < JOBS_EACH; k++) {
 			struct json_object *record;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/collect/snapshot.h"
@@ -18,9 +16,10 @@
 #include "client/region/meter.h"
 #include "client/region/sums.h"
 #include "common/clock.h"
+#include "tests/harness/traced.h"
 #include "tests/unit/region/region-case.h"
 
-enum { REGIONS = 2, SYSCALL_STOP = SIGTRAP | 0x80 };
+enum { REGIONS = 2 };
 
 static struct {
 	struct fake_daemon daemon;
@@ -155,38 +154,21 @@ static pid_t start(void (*life)(void), bool traced)
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		if (traced) {
-			CHECK(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
-			raise(SIGSTOP);
-		}
+		if (traced)
+			traced_begin();
 		life();
 		_exit(0);
 	}
 	return pid;
 }
 
-/* Kills it before or after a system call, the @nth of these stops. False: it came to its end. */
+/* False: it came to its end. */
 static bool kill_at(pid_t pid, unsigned nth)
 {
-	int status;
+	const int status = traced_kill_at(pid, nth);
 
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSTOPPED(status));
-	assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, NULL,
-				 (void *)(long)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)),
-		0);
-	for (unsigned n = 0; n < nth; n++) {
-		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		if (WIFEXITED(status)) {
-			assert_int_equal(WEXITSTATUS(status), 0);
-			return false;
-		}
-		assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL_STOP);
-	}
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return true;
+	assert_true(status == 0 || status == TRACED_KILLED);
+	return status == TRACED_KILLED;
 }
 
 /* --- what holds then --- */
@@ -464,18 +446,15 @@ CASE("sums are right after each instruction of their changes")
 		NULL, sizeof *is_over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(is_over != MAP_FAILED);
 	pid = start(change_regions, true);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(traced_stops(pid, &status));
 	assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(traced_stops(pid, &status));
 	for (; !*is_over; n++) {
 		check_copy(fresh, 1);
 		check_copy(used, 0);
-		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_true(WIFSTOPPED(status));
+		assert_true(traced_step(pid));
 	}
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	traced_kill(pid);
 	print_message("# %u instructions\n", n);
 	assert_true(n > 1000);
 	munmap((void *)is_over, sizeof *is_over);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* States of processes: what moved while none, some or all of them were in one. */
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 
 #include "client/region/state.h"
+#include "tests/harness/traced.h"
 #include "tests/unit/region/region-case.h"
 
 /* Each change of class takes a reading, however slow it is. */
@@ -182,8 +181,7 @@ CASE("a change of class is seen by who made it, and has its time")
 /* One process comes and goes, another one has come, and a third one dies. */
 static void come_and_go(void)
 {
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-	raise(SIGSTOP);
+	traced_begin();
 	turn(0, UNCORE_STATE_LEFT, UNCORE_STATE_ON, 20);
 	turn(0, UNCORE_STATE_ON, UNCORE_STATE_OFF, 30);
 	turn(0, UNCORE_STATE_OFF, UNCORE_STATE_LEFT, 40);
@@ -207,7 +205,7 @@ static void check_death(struct table *copy)
 CASE("who dies at any instruction of a change counts no more")
 {
 	struct table *copy = table_new();
-	unsigned n = 0;
+	unsigned n = 1;
 	int status;
 	pid_t pid;
 
@@ -216,12 +214,10 @@ CASE("who dies at any instruction of a change counts no more")
 	pid = fork();
 	if (pid == 0)
 		come_and_go();
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	for (; WIFSTOPPED(status); n++) {
+	assert_true(traced_stops(pid, &status));
+	check_death(copy);
+	for (; traced_step(pid); n++)
 		check_death(copy);
-		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-	}
 	assert_true(n > 200);
 	check_death(copy);
 	table_unmap(copy);
