@@ -777,6 +777,7 @@ CASE("a read waits for a ring that is put off")
 	pthread_t thread;
 
 	link_open(&link);
+	link.handle->timeout_ns = 0; /* no limit of the caller */
 	link.handle->patience_ns = 500000000;
 	fake_daemon_deafen(&link.daemon);
 	page_wakeup_claim(&link.daemon.wakeups[0], clock_now_ns() + 400 * 1000000U);
