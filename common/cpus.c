@@ -8,7 +8,7 @@
 #include "common/macro.h"
 
 /* Appends @part if "..." still fits after it. Otherwise appends "..." and returns false. */
-static bool append(char text[CPUS_TEXT_MAX], const char *part)
+static bool cpus_append(char text[CPUS_TEXT_MAX], const char *part)
 {
 	size_t n = strlen(text), room = CPUS_TEXT_MAX - n;
 	bool fits = strlen(part) + strlen("...") < room;
@@ -34,7 +34,7 @@ void cpus_list(const cpu_set_t *cpus, size_t size_bytes, char ret_text[CPUS_TEXT
 			snprintf(part, sizeof part, "%s%zu", *ret_text ? "," : "", first);
 		else
 			snprintf(part, sizeof part, "%s%zu-%zu", *ret_text ? "," : "", first, last);
-		if (!append(ret_text, part))
+		if (!cpus_append(ret_text, part))
 			return;
 		first = last;
 	}

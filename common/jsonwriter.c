@@ -53,7 +53,7 @@ static size_t write_unplain(FILE *out, const uint8_t *at)
 	return 1;
 }
 
-static void write_text(FILE *out, const char *text)
+static void jsonwriter_write_text(FILE *out, const char *text)
 {
 	fputc('"', out);
 	while (*text) {
@@ -75,7 +75,7 @@ static void write_text(FILE *out, const char *text)
 
 /* --- members --- */
 
-static void begin_line(const struct jsonwriter *json)
+static void jsonwriter_begin_line(const struct jsonwriter *json)
 {
 	if (json->pretty)
 		fprintf(json->out, "\n%*s", 2 * (int)json->depth, "");
@@ -87,9 +87,9 @@ static void begin_value(struct jsonwriter *json, const char *key)
 	if (json->follows)
 		fputc(',', json->out);
 	if (json->depth)
-		begin_line(json);
+		jsonwriter_begin_line(json);
 	if (key) {
-		write_text(json->out, key);
+		jsonwriter_write_text(json->out, key);
 		fputc(':', json->out);
 	}
 	json->follows = true;
@@ -123,7 +123,7 @@ void jsonwriter_close(struct jsonwriter *json)
 	assert(json->depth > 0);
 	json->depth--;
 	if (json->follows)
-		begin_line(json);
+		jsonwriter_begin_line(json);
 	fputc(json->closings[json->depth], json->out);
 	json->follows = true;
 }
@@ -210,7 +210,7 @@ void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text)
 {
 	write_value(json, key, "%s", text ? "" : "null");
 	if (json->out && text)
-		write_text(json->out, text);
+		jsonwriter_write_text(json->out, text);
 }
 
 void jsonwriter_text_or_null(struct jsonwriter *json, const char *key, const char *text)

@@ -18,7 +18,7 @@ bool module_has_code(const struct dl_phdr_info *module, const void *code)
 }
 
 /* Called in threads whose stack is too small for printf(3). */
-static void write_hex(uint8_t byte, char ret[3])
+static void module_write_hex(uint8_t byte, char ret[3])
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -39,7 +39,8 @@ static void find_id(const char *at, size_t n, char ret_id[MODULE_ID_MAX])
 			2 * note.n_descsz >= MODULE_ID_MAX)
 			continue;
 		for (unsigned i = 0; i < note.n_descsz; i++)
-			write_hex((uint8_t)at[sizeof note + sizeof "GNU" + i], ret_id + 2 * i);
+			module_write_hex(
+				(uint8_t)at[sizeof note + sizeof "GNU" + i], ret_id + 2 * i);
 	}
 }
 

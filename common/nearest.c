@@ -16,14 +16,14 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-static bool is_same(char a, char b)
+static bool nearest_is_same(char a, char b)
 {
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
 /* The Levenshtein distance: the number of letters to insert, delete or replace. A capital letter is
  * the same as a small one. */
-static unsigned distance(const char *a, const char *b)
+static unsigned nearest_distance(const char *a, const char *b)
 {
 	const size_t n = strlen(b);
 	unsigned row[LENGTH_MAX + 1];
@@ -35,7 +35,7 @@ static unsigned distance(const char *a, const char *b)
 
 		row[0] = (unsigned)i + 1;
 		for (size_t j = 0; j < n; j++) {
-			unsigned replaced = diagonal + !is_same(a[i], b[j]);
+			unsigned replaced = diagonal + !nearest_is_same(a[i], b[j]);
 
 			diagonal = row[j + 1];
 			row[j + 1] = least(replaced, 1 + least(row[j], diagonal));
@@ -59,7 +59,7 @@ void nearest_try(struct nearest *nearest, const char *name)
 
 	if (strlen(name) > LENGTH_MAX || strlen(nearest->word) > LENGTH_MAX)
 		return;
-	d = distance(nearest->word, name);
+	d = nearest_distance(nearest->word, name);
 	if (d < nearest->distance) {
 		nearest->distance = d;
 		nearest->name = name;

@@ -10,7 +10,7 @@ enum {
 	LABEL_MAX = 64,
 };
 
-static size_t write_label(const struct option_row *row, char ret[LABEL_MAX])
+static size_t option_help_write_label(const struct option_row *row, char ret[LABEL_MAX])
 {
 	char letter[] = { '-', row->letter, ',', '\0' };
 
@@ -21,10 +21,10 @@ static size_t write_label(const struct option_row *row, char ret[LABEL_MAX])
 		row->letter ? letter : "", row->name, row->metavar);
 }
 
-static void write_row(FILE *out, const struct option_row *row, size_t column)
+static void option_help_write_row(FILE *out, const struct option_row *row, size_t column)
 {
 	char label[LABEL_MAX], text[OPTION_TEXT_MAX];
-	size_t n = write_label(row, label);
+	size_t n = option_help_write_label(row, label);
 
 	if (row->heading) {
 		fputc('\n', out);
@@ -39,23 +39,23 @@ static void write_row(FILE *out, const struct option_row *row, size_t column)
 	text_fold(out, text, column, column);
 }
 
-static void write_rows(FILE *out, const struct option_table *table)
+static void option_help_write_rows(FILE *out, const struct option_table *table)
 {
 	const struct option_row *row;
 	char label[LABEL_MAX];
 	size_t column = 0;
 
 	for (size_t i = 0; (row = option_nth(table, i)); i++) {
-		const size_t needed = write_label(row, label) + 2;
+		const size_t needed = option_help_write_label(row, label) + 2;
 
 		if (needed > column && needed <= COLUMN_MOST)
 			column = needed;
 	}
 	for (size_t i = 0; (row = option_nth(table, i)); i++)
-		write_row(out, row, column);
+		option_help_write_row(out, row, column);
 }
 
-static void write_subcommands(FILE *out, const struct option_table *table)
+static void option_help_write_subcommands(FILE *out, const struct option_table *table)
 {
 	const struct option_table *one;
 
@@ -84,8 +84,8 @@ void option_help(FILE *out, const struct option_table *table)
 	text_fold(out, table->about, 0, 0);
 	fputc('\n', out);
 	if (table->subcommands)
-		write_subcommands(out, table);
-	write_rows(out, table);
+		option_help_write_subcommands(out, table);
+	option_help_write_rows(out, table);
 	if (table->exits) {
 		fputs("\nExit status: ", out);
 		text_fold(out, table->exits, strlen("Exit status: "), 0);

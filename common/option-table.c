@@ -22,7 +22,7 @@ const struct option_time_unit option_time_units[5] = {
 	{ NULL, 1e6 },
 };
 
-static void write_time(double ns, char *ret, size_t n_bytes)
+static void option_write_time(double ns, char *ret, size_t n_bytes)
 {
 	const struct option_time_unit *unit = option_time_units;
 
@@ -37,7 +37,7 @@ static void write_bound(const struct option_row *row, double bound, char *ret, s
 	unsigned shift = 0;
 
 	if (row->kind == OPTION_TIME) {
-		write_time(bound, ret, n_bytes);
+		option_write_time(bound, ret, n_bytes);
 		return;
 	}
 	while (row->kind == OPTION_BYTES && units[shift / 10] &&

@@ -31,7 +31,7 @@ static bool is_within(const struct option_row *row, double value)
 	return value >= row->least && value <= row->most;
 }
 
-static bool take_number(const struct option_row *row, const char *text, void *ret)
+static bool option_take_number(const struct option_row *row, const char *text, void *ret)
 {
 	uint64_t number;
 
@@ -58,7 +58,7 @@ static bool take_percent(const struct option_row *row, const char *text, void *r
 	return true;
 }
 
-static bool take_bytes(const struct option_row *row, const char *text, void *ret)
+static bool option_take_bytes(const struct option_row *row, const char *text, void *ret)
 {
 	const uint64_t most = (uint64_t)row->most;
 	const char *const units = OPTION_UNITS;
@@ -117,10 +117,10 @@ static const struct {
 	bool (*take)(const struct option_row *row, const char *text, void *ret);
 	const char *what, *example;
 } numeric[] = {
-	[OPTION_NUMBER] = { take_number, "a whole number", "" },
+	[OPTION_NUMBER] = { option_take_number, "a whole number", "" },
 	[OPTION_PERCENT] = { take_percent, "a number", "" },
 	[OPTION_TIME] = { take_time, "a time", ", like 10s or 500ms" },
-	[OPTION_BYTES] = { take_bytes, "a size", ", like 8M" },
+	[OPTION_BYTES] = { option_take_bytes, "a size", ", like 8M" },
 	[OPTION_NUMBERS] = { take_numbers, "a list of numbers", ", like 1-4,8" },
 };
 
@@ -136,8 +136,8 @@ static int take_numeric(const struct option_table *table, const struct option_ro
 }
 
 /* Takes the value of @row; returns as option_parse(). */
-static int take_row(const struct option_table *table, const struct option_row *row, void *options,
-	option_take *take)
+static int option_take_row(const struct option_table *table, const struct option_row *row,
+	void *options, option_take *take)
 {
 	void *member = (char *)options + row->offset;
 
@@ -160,7 +160,7 @@ static int take_row(const struct option_table *table, const struct option_row *r
 
 /* --- words that are not an option --- */
 
-static const struct option_row *find(const struct option_table *table, int code)
+static const struct option_row *option_find(const struct option_table *table, int code)
 {
 	const struct option_row *row;
 
@@ -203,9 +203,9 @@ static int refuse_long(const struct option_table *table, const char *word)
 }
 
 /* @word: the argument before optind; @code: what getopt_long(3) returned. */
-static int refuse(const struct option_table *table, const char *word, int code)
+static int option_refuse(const struct option_table *table, const char *word, int code)
 {
-	const struct option_row *row = optopt ? find(table, optopt) : NULL;
+	const struct option_row *row = optopt ? option_find(table, optopt) : NULL;
 
 	if (row && code == ':')
 		return option_complain(table, "--%s needs a value, %s", row->name, row->metavar);
@@ -255,10 +255,10 @@ int option_parse(
 	optind = 0; /* start at the beginning, even if other options were parsed before */
 	while (status < 0 &&
 		(code = getopt_long(argc, argv, names.shorts, names.longs, NULL)) != -1) {
-		const struct option_row *row = find(table, code);
+		const struct option_row *row = option_find(table, code);
 
-		status = row ? take_row(table, row, options, take)
-			     : refuse(table, argv[optind - 1], code);
+		status = row ? option_take_row(table, row, options, take)
+			     : option_refuse(table, argv[optind - 1], code);
 	}
 	return status;
 }

@@ -36,7 +36,7 @@ static bool fits(uint32_t at, uint64_t n, size_t entry_bytes, uint64_t end)
 	       n * entry_bytes <= end - at;
 }
 
-static bool channels_fit(const struct page_header *h)
+static bool page_layout_channels_fit(const struct page_header *h)
 {
 	const struct page_socket *sockets = page_sockets(h);
 	const struct page_channel *channels = page_channels(h);
@@ -103,7 +103,7 @@ static int check_header(const struct page_header *h, uint64_t size_bytes)
 
 static int check_tables(const struct page_header *h)
 {
-	return channels_fit(h) && strings_end(h) ? 0 : -EBADMSG;
+	return page_layout_channels_fit(h) && strings_end(h) ? 0 : -EBADMSG;
 }
 
 int page_check(const void *page, uint64_t size_bytes)

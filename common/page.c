@@ -36,7 +36,7 @@ const struct page_quality_word page_quality_words[PAGE_QUALITY_WORDS] = {
 /* --- writing --- */
 
 /* A daemon that was killed while writing leaves an odd lock; "| 1" takes it over. */
-static uint32_t lock(uint32_t *word)
+static uint32_t page_lock(uint32_t *word)
 {
 	uint32_t odd = __atomic_load_n(word, __ATOMIC_RELAXED) | 1;
 
@@ -91,7 +91,7 @@ unsigned page_wakeup_wake(struct page_wakeup *wakeup, unsigned most)
 
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_result *result)
 {
-	uint32_t odd = lock(&cell->lock);
+	uint32_t odd = page_lock(&cell->lock);
 
 	words_store(&cell->sweep, result->sweep, sweep_bytes(result->n_metrics));
 	words_store(
@@ -103,7 +103,7 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 
 void page_rules_write(struct page_rules *page, const struct rules *rules)
 {
-	uint32_t odd = lock(&page->lock);
+	uint32_t odd = page_lock(&page->lock);
 
 	words_store(&page->rules, rules, sizeof *rules);
 	unlock(&page->lock, odd);

@@ -27,7 +27,7 @@ static bool is_in_group(const struct rules *rules, const struct rules_user *user
 	return !rules->by_group || has_group(user, rules->group);
 }
 
-static bool is_listed(const struct rules *rules, const struct rules_user *user)
+static bool rules_is_listed(const struct rules *rules, const struct rules_user *user)
 {
 	for (uint32_t i = 0; i < rules->n_users; i++)
 		if (rules->users[i] == user->uid)
@@ -47,7 +47,7 @@ static const struct {
 	[RULE_SOCKET] = { may_write,
 		"may not connect to uncored by the permissions of its socket" },
 	[RULE_GROUP] = { is_in_group, "is not in the group whose members may connect to uncored" },
-	[RULE_USERS] = { is_listed, "is not among the users who may connect to uncored" },
+	[RULE_USERS] = { rules_is_listed, "is not among the users who may connect to uncored" },
 	[RULE_OWNER] = { is_owner, "does not own the job that this node runs" },
 };
 

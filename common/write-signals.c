@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-static void fill(sigset_t *ret)
+static void write_signals_fill(sigset_t *ret)
 {
 	sigemptyset(ret);
 	sigaddset(ret, SIGXFSZ);
@@ -15,7 +15,7 @@ void write_signals_hold(struct write_signals *ret)
 {
 	sigset_t held;
 
-	fill(&held);
+	write_signals_fill(&held);
 	sigpending(&ret->pending);
 	pthread_sigmask(SIG_BLOCK, &held, &ret->before);
 }
@@ -28,7 +28,7 @@ void write_signals_release(const struct write_signals *signals)
 	const int error = errno;
 	sigset_t ours;
 
-	fill(&ours);
+	write_signals_fill(&ours);
 	if (sigismember(&signals->pending, SIGXFSZ))
 		sigdelset(&ours, SIGXFSZ);
 	if (sigismember(&signals->pending, SIGPIPE))

@@ -24,7 +24,7 @@
 enum { EXIT_SERVES_NOTHING = 3 }; /* --check: all files are good */
 
 /* Returns -1 to go on, or the exit status. */
-static int parse_options(int argc, char *argv[], struct daemon_options *ret)
+static int daemon_parse_options(int argc, char *argv[], struct daemon_options *ret)
 {
 	int status = option_parse(&uncored_table, argc, argv, ret, NULL);
 
@@ -92,7 +92,7 @@ static void print_values(const struct config_files *files)
 			files->files[files->values[i].file].path, files->values[i].line);
 }
 
-static void write_values(struct jsonwriter *json, const void *context)
+static void daemon_write_values(struct jsonwriter *json, const void *context)
 {
 	const struct config_files *files = context;
 
@@ -112,7 +112,8 @@ static void write_values(struct jsonwriter *json, const void *context)
 static int print_plan(const struct plan *plan, const struct config_files *files, bool as_json,
 	struct fault *fault)
 {
-	_cleanup_free_ char *json = as_json ? plan_report_json(plan, write_values, files) : NULL;
+	_cleanup_free_ char *json =
+		as_json ? plan_report_json(plan, daemon_write_values, files) : NULL;
 
 	if (as_json && !json)
 		return fault_set(fault, -ENOMEM, "uncored has no memory for the report.");
@@ -125,7 +126,8 @@ static int print_plan(const struct plan *plan, const struct config_files *files,
 	return 0;
 }
 
-static int check(const struct daemon_options *options, struct fdstore *store, struct fault *fault)
+static int daemon_check(
+	const struct daemon_options *options, struct fdstore *store, struct fault *fault)
 {
 	_cleanup_(saved_config_done) struct saved_config saved;
 	_cleanup_(counters_done) struct counters counters = {};
@@ -212,7 +214,7 @@ struct daemon_run {
 	struct refusing refusing;
 };
 
-static int serve(struct daemon_run *run, struct fault *fault)
+static int daemon_serve(struct daemon_run *run, struct fault *fault)
 {
 	if (run->counters.is_kept && saved_config_keep(&run->config, &run->saved) < 0)
 		log_warning("The configuration could not be left with the service manager: "
@@ -245,7 +247,7 @@ static int serve_or_refuse(struct daemon_run *run, struct fault *fault)
 		return r;
 	open_counters(run);
 	if (run->refusing.error >= 0)
-		return serve(run, fault);
+		return daemon_serve(run, fault);
 	counters_done(&run->counters);
 	team_list_keep(run->server.teams);
 	return refusing_run(&run->refusing, fault);
@@ -293,7 +295,7 @@ static int run_daemon(
 }
 
 /* Has the output of --help, --version and --check arrived? The exit status. */
-static int end_output(int status)
+static int daemon_end_output(int status)
 {
 	if (fflush(stdout) != EOF && !ferror(stdout))
 		return status;
@@ -307,18 +309,18 @@ int main(int argc, char *argv[])
 	struct daemon_options options = { .root = "/" };
 	struct fdstore store = {};
 	struct fault fault = {};
-	int r = parse_options(argc, argv, &options);
+	int r = daemon_parse_options(argc, argv, &options);
 
 	if (r >= 0)
-		return end_output(r);
+		return daemon_end_output(r);
 	privilege_raise_file_limit(); /* a large machine has thousands of PMU folders and events */
 	r = privilege_check_start(&start, &fault);
 	if (r >= 0)
 		r = fdstore_receive(&store, &fault);
 	if (r >= 0)
-		r = (options.check ? check : run_daemon)(&options, &store, &fault);
+		r = (options.check ? daemon_check : run_daemon)(&options, &store, &fault);
 	fdstore_done(&store);
 	if (r < 0)
 		log_error("%s", fault.text);
-	return r < 0 ? EXIT_FAILURE : end_output(r);
+	return r < 0 ? EXIT_FAILURE : daemon_end_output(r);
 }

@@ -29,7 +29,7 @@ static void write_start(const struct option_table *table)
 	write_condition(table);
 }
 
-static void write_row(const struct option_table *table, const struct option_row *row)
+static void fish_write_row(const struct option_table *table, const struct option_row *row)
 {
 	write_start(table);
 	if (row->letter)
@@ -57,24 +57,24 @@ static void write_argument(const struct option_table *table)
 	putchar('\n');
 }
 
-static void write_table(const struct option_table *table)
+static void fish_write_table(const struct option_table *table)
 {
 	const struct option_row *row;
 
 	for (size_t i = 0; (row = option_nth(table, i)); i++)
-		write_row(table, row);
+		fish_write_row(table, row);
 	write_argument(table);
 	for (size_t i = 0; table->subcommands && table->subcommands[i]; i++) {
 		write_start(table);
 		printf(" -x -a %s -d ", option_last_word(table->subcommands[i]));
 		write_quoted(table->subcommands[i]->brief);
 		putchar('\n');
-		write_table(table->subcommands[i]);
+		fish_write_table(table->subcommands[i]);
 	}
 }
 
 void fish_write(const struct option_table *program)
 {
 	printf("complete -c %s -f\n", program->command);
-	write_table(program);
+	fish_write_table(program);
 }

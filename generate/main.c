@@ -13,7 +13,7 @@ static const struct {
 	{ "fish", fish_write },
 };
 
-static bool complete(const char *shell, const char *name)
+static bool generate_completions(const char *shell, const char *name)
 {
 	const struct option_table *program;
 	size_t i = 0, n = 0;
@@ -30,7 +30,7 @@ static bool complete(const char *shell, const char *name)
 
 int main(int argc, char **argv)
 {
-	bool good = argc == 3   ? complete(argv[1], argv[2])
+	bool good = argc == 3   ? generate_completions(argv[1], argv[2])
 		    : argc == 2 ? strcmp(argv[1], "page") == 0 && page_write()
 				: false;
 

@@ -20,7 +20,7 @@ enum { LINES_MAX = 4000, WORD_MAX = 128 };
 static char *lines[LINES_MAX];
 static size_t n_lines;
 
-static const char *after(const char *line, const char *start)
+static const char *man_page_after(const char *line, const char *start)
 {
 	const size_t n = strlen(start);
 
@@ -83,7 +83,7 @@ static void write_word(const struct option_table *table, const char *text, size_
 	printf("%s%s", mark, rest);
 }
 
-static void write_text(const struct option_table *table, const struct option_row *row)
+static void man_page_write_text(const struct option_table *table, const struct option_row *row)
 {
 	char text[OPTION_TEXT_MAX + 1];
 
@@ -110,7 +110,8 @@ static void write_more(const struct option_row *row, size_t from, size_t to)
 	const char *name;
 	size_t end;
 
-	while (from < to && !((name = after(lines[from], "@--")) && strcmp(name, row->name) == 0))
+	while (from < to &&
+		!((name = man_page_after(lines[from], "@--")) && strcmp(name, row->name) == 0))
 		from++;
 	if (from == to)
 		return;
@@ -135,7 +136,7 @@ static void write_list(const struct option_table *table, size_t from, size_t to)
 		if (row->metavar)
 			printf(row->otherwise ? "[=_%s_]" : " _%s_", row->metavar);
 		putchar('\n');
-		write_text(table, row);
+		man_page_write_text(table, row);
 		write_more(row, from, to);
 	}
 }
@@ -143,7 +144,7 @@ static void write_list(const struct option_table *table, size_t from, size_t to)
 static bool names_rows(const struct option_table *table, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
-		const char *name = after(lines[i], "@--");
+		const char *name = man_page_after(lines[i], "@--");
 		const struct option_row *row = NULL;
 
 		for (size_t n = 0; name && (row = option_nth(table, n)); n++)
@@ -158,7 +159,7 @@ static bool names_rows(const struct option_table *table, size_t from, size_t to)
 	return true;
 }
 
-static void read_lines(void)
+static void man_page_read_lines(void)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -176,9 +177,9 @@ bool page_write(void)
 {
 	bool good = true;
 
-	read_lines();
+	man_page_read_lines();
 	for (size_t i = 0; i < n_lines && good; i++) {
-		const char *command = after(lines[i], "@options ");
+		const char *command = man_page_after(lines[i], "@options ");
 		const struct option_table *table = command ? find_table(command) : NULL;
 		size_t end = i;
 

@@ -11,7 +11,7 @@ static void write_function(const struct option_table *table)
 		putchar(*at == ' ' ? '_' : *at);
 }
 
-static void write_one(const struct option_row *row, const char *before, const char *name)
+static void zsh_write_one(const struct option_row *row, const char *before, const char *name)
 {
 	printf(" \\\n		'*%s%s%s[", before, name,
 		!option_needs_value(row) ? ""
@@ -34,8 +34,8 @@ static void write_options(const struct option_table *table)
 
 	for (size_t i = 0; (row = option_nth(table, i)); i++) {
 		if (row->letter)
-			write_one(row, "-", (char[]){ row->letter, '\0' });
-		write_one(row, "--", row->name);
+			zsh_write_one(row, "-", (char[]){ row->letter, '\0' });
+		zsh_write_one(row, "--", row->name);
 	}
 }
 
@@ -55,7 +55,7 @@ static void write_arguments(const struct option_table *table)
 	putchar('\n');
 }
 
-static void write_subcommands(const struct option_table *table)
+static void zsh_write_subcommands(const struct option_table *table)
 {
 	puts("	local state line curcontext=\"$curcontext\"\n	local -a commands\n\n"
 	     "	commands=(");
@@ -75,17 +75,17 @@ static void write_subcommands(const struct option_table *table)
 	puts("_$words[1] ;;\n	esac");
 }
 
-static void write_table(const struct option_table *table)
+static void zsh_write_table(const struct option_table *table)
 {
 	write_function(table);
 	puts("() {");
 	if (table->subcommands)
-		write_subcommands(table);
+		zsh_write_subcommands(table);
 	else
 		write_arguments(table);
 	puts("}\n");
 	for (size_t i = 0; table->subcommands && table->subcommands[i]; i++)
-		write_table(table->subcommands[i]);
+		zsh_write_table(table->subcommands[i]);
 }
 
 void zsh_write(const struct option_table *program)
@@ -93,6 +93,6 @@ void zsh_write(const struct option_table *program)
 	printf("#compdef %s\n\n_uncore_metrics() {\n"
 	       "	compadd -- ${(f)\"$(uncore __complete metrics 2>/dev/null)\"}\n}\n\n",
 		program->command);
-	write_table(program);
+	zsh_write_table(program);
 	printf("_%s \"$@\"\n", program->command);
 }

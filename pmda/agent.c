@@ -34,7 +34,7 @@ struct metrics {
 };
 
 /* Those below perfevent join once, when they are known. True: they have. */
-static bool serve(pmdaExt *pmda)
+static bool agent_serve(pmdaExt *pmda)
 {
 	static pmdaMetric *served;
 	struct metrics parts[] = { { metrics_table, metrics_n }, { 0 }, { 0 } };
@@ -67,7 +67,7 @@ static void follow_connection(pmdaExt *pmda)
 	instances_make(&view);
 	if (numbers_use(&view) && !perfevent_wanted)
 		pmdaExtSetFlags(pmda, PMDA_EXT_NAMES_CHANGE);
-	serve(pmda);
+	agent_serve(pmda);
 	followed = view.reader.n_connections;
 }
 
@@ -92,7 +92,7 @@ static void join_perfevent(pmdaExt *pmda)
 		return;
 	perfevent_wanted = true;
 	take_snapshot(pmda, true);
-	joined = serve(pmda);
+	joined = agent_serve(pmda);
 }
 
 /* Names that are known from before a restart of the agent are asked for likewise. */
@@ -164,7 +164,7 @@ static bool needs_channels(pmID pmid)
 	return pmID_cluster(pmid) == CHANNEL_CLUSTER || is_perfevent(pmid);
 }
 
-static bool is_job(pmID pmid)
+static bool agent_is_job(pmID pmid)
 {
 	return pmID_cluster(pmid) == JOB_CLUSTER;
 }
@@ -180,13 +180,13 @@ static void say_why_none(pmdaResult *result)
 
 		if (values->numval != 0 || is_perfevent(values->pmid))
 			continue;
-		if (is_job(values->pmid) || !view.is_current)
+		if (agent_is_job(values->pmid) || !view.is_current)
 			values->numval = metrics_may_tell();
 	}
 }
 
 /* Looks at jobs first, so that each of them began before the snapshot. */
-static struct context *look(pmdaExt *pmda, bool with_channels, bool with_jobs)
+static struct context *agent_look(pmdaExt *pmda, bool with_channels, bool with_jobs)
 {
 	struct context *context = contexts_find(pmda->e_context);
 
@@ -208,8 +208,8 @@ static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 
 	if (of_perfevent)
 		join_perfevent(pmda);
-	context =
-		look(pmda, any_of(n_pmids, pmids, needs_channels), any_of(n_pmids, pmids, is_job));
+	context = agent_look(
+		pmda, any_of(n_pmids, pmids, needs_channels), any_of(n_pmids, pmids, agent_is_job));
 	metrics_answer(context);
 	sts = pmdaFetch(n_pmids, pmids, ret, pmda);
 	if (of_perfevent && context)
@@ -241,7 +241,7 @@ static int on_instance(pmInDom indom, int inst, char *name, pmInResult **ret, pm
 	if (pmInDom_serial(indom) == CPUS_INDOM)
 		join_perfevent(pmda);
 	else /* uncored may have been replaced since the last fetch */
-		look(pmda, false, pmInDom_serial(indom) == JOBS_INDOM);
+		agent_look(pmda, false, pmInDom_serial(indom) == JOBS_INDOM);
 	return pmdaInstance(indom, inst, name, ret, pmda);
 }
 
@@ -277,7 +277,7 @@ static int on_label(int ident, int type, pmLabelSet **ret, pmdaExt *pmda)
 	if (serial == CPUS_INDOM)
 		join_perfevent(pmda);
 	else
-		look(pmda, false, serial == JOBS_INDOM);
+		agent_look(pmda, false, serial == JOBS_INDOM);
 	sts = labels_add(ident, type, view.reader.platform, ret);
 	return sts < 0 ? sts : pmdaLabel(ident, type, ret, pmda);
 }
@@ -351,5 +351,5 @@ void agent_start(pmdaInterface *interface, const char *socket_path, bool is_brie
 	pmdaSetCommFlags(interface, PMDA_FLAG_AUTHORIZE);
 	metrics_use(&view);
 	pmdaInit(interface, instances_indoms, N_INDOMS, metrics_table, (int)metrics_n);
-	serve(interface->version.any.ext);
+	agent_serve(interface->version.any.ext);
 }

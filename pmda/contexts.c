@@ -20,7 +20,7 @@ static const struct context unknown = {
 	.gid = UNCORE_UNKNOWN_USER,
 };
 
-static bool make_room(int number)
+static bool contexts_make_room(int number)
 {
 	struct context *more = realloc(contexts, ((size_t)number + 1) * sizeof *more);
 
@@ -34,12 +34,12 @@ static bool make_room(int number)
 
 struct context *contexts_find(int number)
 {
-	if (number < 0 || (number >= n_contexts && !make_room(number)))
+	if (number < 0 || (number >= n_contexts && !contexts_make_room(number)))
 		return NULL;
 	return &contexts[number];
 }
 
-static void forget(struct context *context)
+static void contexts_forget(struct context *context)
 {
 	free(context->groups);
 	free(context->told);
@@ -49,13 +49,13 @@ static void forget(struct context *context)
 void contexts_end(int number)
 {
 	if (number >= 0 && number < n_contexts)
-		forget(&contexts[number]);
+		contexts_forget(&contexts[number]);
 }
 
 void contexts_done(void)
 {
 	for (int i = 0; i < n_contexts; i++)
-		forget(&contexts[i]);
+		contexts_forget(&contexts[i]);
 	free(contexts);
 	contexts = NULL;
 	n_contexts = 0;
@@ -83,7 +83,7 @@ static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
  * NULL unless the process belongs to @of_uid, because its number may have been reused. No groups
  * are known if /proc is mounted with hidepid=.
  */
-static uint32_t *read_groups(int pid, uint32_t of_uid, uint32_t *ret_n)
+static uint32_t *contexts_read_groups(int pid, uint32_t of_uid, uint32_t *ret_n)
 {
 	uint32_t uid = UNCORE_UNKNOWN_USER, *groups = NULL;
 	_cleanup_file_ FILE *status = NULL;
@@ -114,7 +114,8 @@ void contexts_learn(int number, int attribute, const char *value)
 	else if (attribute == PMDA_ATTR_PROCESSID)
 		context->pid = atoi(value);
 	if (context->pid > 0 && context->uid != UNCORE_UNKNOWN_USER && !context->groups)
-		context->groups = read_groups(context->pid, context->uid, &context->n_groups);
+		context->groups =
+			contexts_read_groups(context->pid, context->uid, &context->n_groups);
 }
 
 /* --- admission --- */

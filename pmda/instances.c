@@ -43,7 +43,7 @@ pmdaIndom instances_indoms[N_INDOMS] = {
 /* --- sockets --- */
 
 /* A socket without counters is not an instance: its package is missing. */
-static void add_socket(const struct view *view, uint32_t number)
+static void instances_add_socket(const struct view *view, uint32_t number)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	struct socket *s = &sockets[number];
@@ -109,7 +109,8 @@ static unsigned make_id(unsigned socket, unsigned tier, const char *label)
 }
 
 /* "socket0/imc3"; "socket0/imc3.pmm" for another tier of the same controller. */
-static void name_channel(const struct uncore_channel *found, unsigned tier, struct channel *channel)
+static void instances_name_channel(
+	const struct uncore_channel *found, unsigned tier, struct channel *channel)
 {
 	bool shared = find_label(found->socket, NULL, found->name) != NULL;
 
@@ -129,12 +130,12 @@ static struct channel *take_channel(const struct uncore_channel *found, unsigned
 	channel->tier = tiers[tier];
 	channel->counts[DIRECTION_READ] = channel->counts[DIRECTION_WRITE] = -1;
 	snprintf(channel->label, sizeof channel->label, "%s", found->name);
-	name_channel(found, tier, channel);
+	instances_name_channel(found, tier, channel);
 	channel_set[n_channels++] = (pmdaInstid){ channel->id, channel->name };
 	return channel;
 }
 
-static void add_channel(const struct view *view, uint32_t index)
+static void instances_add_channel(const struct view *view, uint32_t index)
 {
 	struct uncore_channel found = UNCORE_CHANNEL_INIT;
 	enum direction direction;
@@ -158,9 +159,9 @@ void instances_make(const struct view *view)
 	memset(sockets, 0, sizeof sockets);
 	instances_indoms[SOCKETS_INDOM].it_numinst = 0;
 	for (uint32_t i = 0; i < n_sockets; i++)
-		add_socket(view, i);
+		instances_add_socket(view, i);
 	for (uint32_t i = 0; i < machine->n_channels; i++)
-		add_channel(view, i);
+		instances_add_channel(view, i);
 	instances_indoms[CHANNELS_INDOM].it_numinst = (int)n_channels;
 }
 

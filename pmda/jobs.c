@@ -77,7 +77,7 @@ static bool is_taken(unsigned number)
 }
 
 /* Replaces the entry that was last seen longest ago. */
-static struct entry *add_entry(uint64_t identity)
+static struct entry *jobs_add_entry(uint64_t identity)
 {
 	struct entry *oldest = &entries[0];
 	unsigned number = (unsigned)(identity % NUMBERS);
@@ -106,7 +106,7 @@ static void give_numbers(void)
 		struct entry *entry = find_entry(identity);
 
 		if (!entry)
-			entry = add_entry(identity);
+			entry = jobs_add_entry(identity);
 		entry->seen = n_looks;
 		numbers[i] = entry->number;
 	}

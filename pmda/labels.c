@@ -30,7 +30,7 @@ static int add_domain(const char *platform, pmLabelSet **ret)
 }
 
 /* The tier is the part before the dot: "hbm.read". Names of sites have no such parts. */
-static int add_metric(pmID pmid, pmLabelSet **ret)
+static int labels_add_metric(pmID pmid, pmLabelSet **ret)
 {
 	const struct number *number = numbers_find(pmid);
 	const char *name = number ? number->name : metrics_name(pmid),
@@ -52,13 +52,13 @@ int labels_add(int ident, int type, const char *platform, pmLabelSet **ret)
 	case PM_LABEL_INDOM:
 		return serial < N_INDOMS ? pmdaAddLabels(ret, "%s", indom_labels[serial]) : 0;
 	case PM_LABEL_ITEM:
-		return add_metric((pmID)ident, ret);
+		return labels_add_metric((pmID)ident, ret);
 	default:
 		return 0;
 	}
 }
 
-static int add_channel(unsigned inst, pmLabelSet **ret)
+static int labels_add_channel(unsigned inst, pmLabelSet **ret)
 {
 	const struct channel *channel = instances_channel(inst);
 
@@ -91,7 +91,7 @@ int labels_of_instance(pmInDom indom, unsigned inst, pmLabelSet **ret)
 		return pmdaAddLabels(
 			ret, "{\"socket\":%u,\"package\":%u}", inst, instances_package(inst));
 	case CHANNELS_INDOM:
-		return add_channel(inst, ret);
+		return labels_add_channel(inst, ret);
 	case CPUS_INDOM:
 		return pmdaAddLabels(ret, "{\"cpu\":%u}", perfevent_cpu(inst));
 	case JOBS_INDOM:

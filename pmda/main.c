@@ -44,7 +44,7 @@ struct choice {
 	const char *asked; /* the user that --admits asks about; NULL: run */
 };
 
-static struct choice parse_options(int argc, char **argv, pmdaInterface *interface)
+static struct choice pmda_parse_options(int argc, char **argv, pmdaInterface *interface)
 {
 	struct choice choice = { 0 };
 	int letter;
@@ -74,7 +74,7 @@ static struct choice parse_options(int argc, char **argv, pmdaInterface *interfa
 
 enum admits_answer { ADMITS, ADMITS_NOT, ADMITS_UNKNOWN };
 
-static bool find_user(const char *name, gid_t groups[NGROUPS_MAX], struct uncore_user *ret)
+static bool pmda_find_user(const char *name, gid_t groups[NGROUPS_MAX], struct uncore_user *ret)
 {
 	const struct passwd *user = getpwnam(name);
 	int n = NGROUPS_MAX;
@@ -85,24 +85,24 @@ static bool find_user(const char *name, gid_t groups[NGROUPS_MAX], struct uncore
 	return true;
 }
 
-static enum admits_answer say(enum admits_answer answer, const char *why)
+static enum admits_answer pmda_say(enum admits_answer answer, const char *why)
 {
 	puts(why);
 	return answer;
 }
 
-static enum admits_answer ask(const char *socket_path, const struct uncore_user *user)
+static enum admits_answer pmda_ask_uncored(const char *socket_path, const struct uncore_user *user)
 {
 	struct uncore *handle;
 	int r = uncore_open(socket_path, &handle);
 
 	if (r < 0)
-		return say(ADMITS_UNKNOWN, uncore_error_text());
+		return pmda_say(ADMITS_UNKNOWN, uncore_error_text());
 	r = uncore_admits(handle, user);
 	uncore_close(handle);
 	if (r >= 0)
 		return ADMITS;
-	return say(r == -EACCES ? ADMITS_NOT : ADMITS_UNKNOWN, uncore_error_text());
+	return pmda_say(r == -EACCES ? ADMITS_NOT : ADMITS_UNKNOWN, uncore_error_text());
 }
 
 /* Answers --admits about a user, or about everybody ("*"). Prints the reason if the answer is not
@@ -112,9 +112,9 @@ static enum admits_answer answer_for(const char *socket_path, const char *name)
 	struct uncore_user user = { UNCORE_UNKNOWN_USER, UNCORE_UNKNOWN_USER, 0, NULL };
 	_cleanup_free_ gid_t *groups = calloc(NGROUPS_MAX, sizeof *groups);
 
-	if (groups && (!strcmp(name, "*") || find_user(name, groups, &user)))
-		return ask(socket_path, &user);
-	return say(ADMITS_UNKNOWN, "There is no such user.");
+	if (groups && (!strcmp(name, "*") || pmda_find_user(name, groups, &user)))
+		return pmda_ask_uncored(socket_path, &user);
+	return pmda_say(ADMITS_UNKNOWN, "There is no such user.");
 }
 
 /* --- the daemon --- */
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	pmSetProgname(argv[0]);
 	pmdaDaemon(&interface, PMDA_INTERFACE_7, pmGetProgname(), UNCORE, "uncore.log",
 		agent_help_path());
-	choice = parse_options(argc, argv, &interface);
+	choice = pmda_parse_options(argc, argv, &interface);
 	if (choice.asked)
 		return (int)answer_for(choice.socket_path, choice.asked);
 	if (geteuid() == 0)

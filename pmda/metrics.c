@@ -225,7 +225,7 @@ static int job_traffic(const struct meaning *meaning, unsigned inst, pmAtomValue
 	return jobs_count(&job, index, view, &ret->ull) ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
 }
 
-static int job_begin(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+static int metrics_job_begin(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
 	ret->ull = (uint64_t)job.run->head.begun_real_ns / 1000000000U;
 	return job.run->head.begun_real_ns > 0 ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
@@ -312,7 +312,7 @@ pmdaMetric metrics_table[] = {
 	JOB_TRAFFIC(1, "dram.write"),
 	JOB_TRAFFIC(2, "itom"),
 	JOB_TRAFFIC(3, "specitom"),
-	JOB(4, U64, SEC, job_begin),
+	JOB(4, U64, SEC, metrics_job_begin),
 	JOB(5, U32, NONE, job_uid),
 };
 const unsigned metrics_n = sizeof metrics_table / sizeof metrics_table[0];

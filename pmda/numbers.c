@@ -18,12 +18,12 @@ static unsigned n_own;
 
 static pmdaNameSpace *names;
 
-static unsigned count(void)
+static unsigned numbers_count(void)
 {
 	return N_SHIPPED + n_own;
 }
 
-static const struct number *get(unsigned i)
+static const struct number *numbers_get(unsigned i)
 {
 	return i < N_SHIPPED ? &shipped[i] : &own[i - N_SHIPPED];
 }
@@ -41,10 +41,11 @@ static bool is_below(const char *name, const char *other)
  * below it. NULL: there is none. */
 static const char *find_clash(const char *name)
 {
-	for (unsigned i = 0; i < count(); i++)
-		if (get(i)->cluster == METRIC_CLUSTER &&
-			(is_below(name, get(i)->name) || is_below(get(i)->name, name)))
-			return get(i)->name;
+	for (unsigned i = 0; i < numbers_count(); i++)
+		if (numbers_get(i)->cluster == METRIC_CLUSTER &&
+			(is_below(name, numbers_get(i)->name) ||
+				is_below(numbers_get(i)->name, name)))
+			return numbers_get(i)->name;
 	return NULL;
 }
 
@@ -58,7 +59,7 @@ static const char *known_unit(const char *name)
 }
 
 /* Adds a metric that has no number yet. */
-static void add(uint32_t pmid, const char *name, const char *unit)
+static void numbers_add(uint32_t pmid, const char *name, const char *unit)
 {
 	struct number *number = &own[n_own++];
 
@@ -69,7 +70,7 @@ static void add(uint32_t pmid, const char *name, const char *unit)
 }
 
 /* Adds a metric of uncored if PCP does not have it, or says in @refused why not. */
-static void take(const struct uncore *handle, uint32_t metric, FILE *refused)
+static void numbers_take(const struct uncore *handle, uint32_t metric, FILE *refused)
 {
 	uint32_t pmid = uncore_metric_pmid(handle, metric);
 	const char *name = uncore_metric_name(handle, metric),
@@ -86,11 +87,11 @@ static void take(const struct uncore *handle, uint32_t metric, FILE *refused)
 	else if (clash)
 		fprintf(refused, "%s%s (%s cannot be in one tree with it)", comma, name, clash);
 	else
-		add(pmid, name, unit);
+		numbers_add(pmid, name, unit);
 }
 
 /* Tells the log only what is new. */
-static void tell(const char *refused)
+static void numbers_tell(const char *refused)
 {
 	static char told[UNCORE_METRICS_MAX * 128];
 
@@ -113,10 +114,10 @@ bool numbers_use(const struct view *view)
 	memset(own, 0, sizeof own);
 	n_own = 0;
 	for (uint32_t m = 0; out && m < view->reader.machine.n_metrics; m++)
-		take(view->reader.handle, m, out);
+		numbers_take(view->reader.handle, m, out);
 	if (out)
 		fclose(out);
-	tell(refused);
+	numbers_tell(refused);
 	pmdaTreeRelease(names);
 	names = NULL;
 	return n_own != n_former || memcmp(own, former, sizeof own) != 0;
@@ -145,23 +146,24 @@ const pmdaMetric *numbers_metrics(int domain, unsigned *ret_n)
 {
 	static pmdaMetric metrics[N_SHIPPED + UNCORE_METRICS_MAX];
 
-	for (unsigned i = 0; i < count(); i++)
+	for (unsigned i = 0; i < numbers_count(); i++)
 		metrics[i].m_desc = (pmDesc){
-			.pmid = pmID_build(domain, get(i)->cluster, get(i)->item),
+			.pmid = pmID_build(domain, numbers_get(i)->cluster, numbers_get(i)->item),
 			.type = PM_TYPE_U64,
 			.indom = instances_indoms[SOCKETS_INDOM].it_indom,
 			.sem = PM_SEM_COUNTER,
-			.units = units_of(get(i)->unit),
+			.units = units_of(numbers_get(i)->unit),
 		};
-	*ret_n = count();
+	*ret_n = numbers_count();
 	return metrics;
 }
 
 const struct number *numbers_find(pmID pmid)
 {
-	for (unsigned i = 0; i < count(); i++)
-		if (pmID_cluster(pmid) == get(i)->cluster && pmID_item(pmid) == get(i)->item)
-			return get(i);
+	for (unsigned i = 0; i < numbers_count(); i++)
+		if (pmID_cluster(pmid) == numbers_get(i)->cluster &&
+			pmID_item(pmid) == numbers_get(i)->item)
+			return numbers_get(i);
 	return NULL;
 }
 
@@ -186,13 +188,14 @@ pmdaNameSpace *numbers_names(int domain)
 
 	if (names || pmdaTreeCreate(&names) < 0)
 		return names;
-	for (unsigned i = 0; i < count(); i++) {
-		if (get(i)->cluster != METRIC_CLUSTER)
+	for (unsigned i = 0; i < numbers_count(); i++) {
+		if (numbers_get(i)->cluster != METRIC_CLUSTER)
 			continue;
-		snprintf(name, sizeof name, "uncore.metric.%s", get(i)->name);
-		pmdaTreeInsert(names, pmID_build(domain, get(i)->cluster, get(i)->item), name);
+		snprintf(name, sizeof name, "uncore.metric.%s", numbers_get(i)->name);
+		pmdaTreeInsert(names,
+			pmID_build(domain, numbers_get(i)->cluster, numbers_get(i)->item), name);
 	}
-	pmdaTreeRebuildHash(names, (int)count());
+	pmdaTreeRebuildHash(names, (int)numbers_count());
 	return names;
 }
 

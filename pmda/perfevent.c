@@ -17,7 +17,7 @@ static bool counts_bytes(const struct counter *counter)
 	return !strcmp(counter->pmu, "uncored");
 }
 
-static pmDesc describe(int domain, const struct counter *counter)
+static pmDesc perfevent_describe(int domain, const struct counter *counter)
 {
 	static const pmUnits bytes = PMDA_PMUNITS(1, 0, 0, PM_SPACE_BYTE, 0, 0),
 			     counts = PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE);
@@ -38,7 +38,7 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n)
 	for (unsigned i = 0; the_tree.published && i < the_tree.saved.n_counters; i++)
 		if (tree_is_first(&the_tree.saved.counters[i]))
 			the_tree.metrics[n++].m_desc =
-				describe(domain, &the_tree.saved.counters[i]);
+				perfevent_describe(domain, &the_tree.saved.counters[i]);
 	*ret_n = n;
 	return n ? the_tree.metrics : NULL;
 }
@@ -90,7 +90,7 @@ pmdaNameSpace *perfevent_names(int domain)
 	return the_tree.names;
 }
 
-static const struct counter *find_metric(pmID pmid)
+static const struct counter *perfevent_find_metric(pmID pmid)
 {
 	for (unsigned i = 0; i < the_tree.saved.n_counters; i++)
 		if (the_tree.saved.counters[i].cluster == pmID_cluster(pmid) &&
@@ -115,7 +115,7 @@ uint64_t *perfevent_copy_counts(uint64_t *former)
 /* @counts: of perfevent_copy_counts(), or NULL for the present count. */
 static bool find_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t *ret_count)
 {
-	const struct counter *metric = find_metric(pmid), *counter;
+	const struct counter *metric = perfevent_find_metric(pmid), *counter;
 
 	if (!metric || inst >= the_tree.n_cpus)
 		return false;
@@ -165,7 +165,7 @@ static const char *help_for_counts(const struct counter *metric, bool one_line)
 
 const char *perfevent_help(pmID pmid, bool one_line)
 {
-	const struct counter *metric = find_metric(pmid);
+	const struct counter *metric = perfevent_find_metric(pmid);
 
 	if (pmID_cluster(pmid) == UP_CLUSTER)
 		return "1 if uncored answers, else 0: the other counts below perfevent stand "

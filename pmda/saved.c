@@ -25,7 +25,7 @@ static void make_path(char ret[MAXPATHLEN], const char *suffix)
 }
 
 /* One line of text; false: there is none, or it has a NUL, which names may not have. */
-static bool read_line(FILE *file, char **line, size_t *size_bytes)
+static bool saved_read_line(FILE *file, char **line, size_t *size_bytes)
 {
 	ssize_t n = getline(line, size_bytes, file);
 
@@ -46,13 +46,13 @@ static bool parse_counter(const char *line, struct counter *ret)
 }
 
 /* The file is complete or does not exist, because rename(2) replaces it. */
-static bool read_all(FILE *file, struct saved *saved)
+static bool saved_read_all(FILE *file, struct saved *saved)
 {
 	_cleanup_free_ char *line = NULL;
 	size_t size_bytes = 0;
 
 	for (unsigned i = 0; i < saved->n_counters; i++)
-		if (!read_line(file, &line, &size_bytes) ||
+		if (!saved_read_line(file, &line, &size_bytes) ||
 			!parse_counter(line, &saved->counters[i]))
 			return false;
 	return true;
@@ -63,7 +63,7 @@ static bool read_heading(FILE *file, struct saved *saved)
 	_cleanup_free_ char *line = NULL;
 	size_t size_bytes = 0;
 
-	return read_line(file, &line, &size_bytes) &&
+	return saved_read_line(file, &line, &size_bytes) &&
 	       sscanf(line, HEADING, &saved->generation[0], &saved->generation[1],
 		       &saved->n_counters) == 3 &&
 	       saved->n_counters <= COUNTERS_MAX;
@@ -90,7 +90,7 @@ int saved_load(struct saved *saved, unsigned n_more)
 		*saved = (struct saved){ 0 };
 	saved->counters = calloc(saved->n_counters + n_more + 1, sizeof *saved->counters);
 	if (file && good && saved->counters)
-		good = read_all(file, saved);
+		good = saved_read_all(file, saved);
 	saved->is_public = file && is_for_all(file);
 	if (!good) {
 		saved->n_counters = 0;
@@ -101,7 +101,7 @@ int saved_load(struct saved *saved, unsigned n_more)
 	return saved->counters ? 0 : -ENOMEM;
 }
 
-static void write_all(FILE *file, const struct saved *saved)
+static void saved_write_all(FILE *file, const struct saved *saved)
 {
 	fprintf(file, "uncore perfevent 2 %" PRIx64 " %" PRIx64 " %u\n", saved->generation[0],
 		saved->generation[1], saved->n_counters);
@@ -133,7 +133,7 @@ static void say_saved(const char *path, bool saved)
 	told = !saved;
 }
 
-static bool save(const struct saved *saved, const char *path, const char *new_path)
+static bool saved_save_to(const struct saved *saved, const char *path, const char *new_path)
 {
 	FILE *file = fopen(new_path, "wxe");
 	bool failed;
@@ -141,7 +141,7 @@ static bool save(const struct saved *saved, const char *path, const char *new_pa
 	if (!file)
 		return false;
 	failed = fchmod(fileno(file), saved->is_public ? 0644 : 0600) != 0;
-	write_all(file, saved);
+	saved_write_all(file, saved);
 	failed |= ferror(file) != 0;
 	failed |= fclose(file) != 0;
 	if (!failed && rename(new_path, path) == 0)
@@ -157,5 +157,5 @@ void saved_save(const struct saved *saved)
 	snprintf(suffix, sizeof suffix, ".%d", (int)getpid());
 	make_path(path, "");
 	make_path(new_path, suffix);
-	say_saved(path, save(saved, path, new_path));
+	say_saved(path, saved_save_to(saved, path, new_path));
 }

@@ -7,14 +7,14 @@
 /* --- the kernel's names --- */
 
 /* A name must be one word: blanks separate words in the record. The kernel's names have none. */
-static bool is_word(const char *text)
+static bool sources_is_word(const char *text)
 {
 	return *text && !text[strcspn(text, " \t\n")];
 }
 
 static bool set_words(struct source *source, const char *pmu, const char *event)
 {
-	if (!is_word(pmu) || !is_word(event) || strlen(pmu) >= sizeof source->pmu ||
+	if (!sources_is_word(pmu) || !sources_is_word(event) || strlen(pmu) >= sizeof source->pmu ||
 		strlen(event) >= sizeof source->event)
 		return false;
 	strcpy(source->pmu, pmu);
@@ -23,7 +23,7 @@ static bool set_words(struct source *source, const char *pmu, const char *event)
 }
 
 /* Describes channel @i, and where @source is counted. */
-static bool begin_channel(
+static bool sources_begin_channel(
 	const struct view *view, unsigned i, struct uncore_channel *ret_channel, struct source *ret)
 {
 	*ret_channel = (struct uncore_channel)UNCORE_CHANNEL_INIT;
@@ -37,7 +37,7 @@ static bool name_as_kernel(const struct view *view, unsigned i, struct source *r
 {
 	struct uncore_channel channel;
 
-	if (!begin_channel(view, i, &channel, ret) || !channel.bytes)
+	if (!sources_begin_channel(view, i, &channel, ret) || !channel.bytes)
 		return false;
 	ret->bytes = channel.bytes;
 	return set_words(ret, channel.pmu, channel.event);
@@ -70,7 +70,7 @@ static const struct libpfm_name {
 };
 
 /* "3" of "uncore_imc_3"; "0" for a single box, which has no number. */
-static const char *number_of(const char *pmu)
+static const char *sources_number_of(const char *pmu)
 {
 	const char *end = pmu + strlen(pmu);
 
@@ -94,14 +94,14 @@ static bool name_as_libpfm(const struct view *view, unsigned i, struct source *r
 	const struct libpfm_name *name;
 	char pmu[UNCORE_NAME_MAX];
 
-	if (!begin_channel(view, i, &channel, ret))
+	if (!sources_begin_channel(view, i, &channel, ret))
 		return false;
 	name = find_libpfm_name(
 		view->reader.platform, uncore_metric_name(view->reader.handle, channel.metric));
 	if (!name)
 		return false;
 	ret->bytes = TRANSFER_BYTES;
-	snprintf(pmu, sizeof pmu, "%s%s", name->pmu, number_of(channel.pmu));
+	snprintf(pmu, sizeof pmu, "%s%s", name->pmu, sources_number_of(channel.pmu));
 	return set_words(ret, pmu, name->event);
 }
 

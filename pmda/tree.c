@@ -11,7 +11,7 @@ struct tree the_tree;
 
 /* --- counters --- */
 
-static struct counter *find(const char *pmu, const char *event, unsigned cpu)
+static struct counter *tree_find_counter(const char *pmu, const char *event, unsigned cpu)
 {
 	for (unsigned i = 0; i < the_tree.saved.n_counters; i++) {
 		struct counter *counter = &the_tree.saved.counters[i];
@@ -67,7 +67,7 @@ static void add_counter(const struct source *source)
 /* The counter of @source on the CPU where it was counted before. */
 static struct counter *find_same(const struct source *source)
 {
-	return find(source->pmu, source->event, source->cpu);
+	return tree_find_counter(source->pmu, source->event, source->cpu);
 }
 
 /*
@@ -142,7 +142,7 @@ static void forget_ghosts(void)
 /* --- following uncored --- */
 
 /* If the agent and uncored are killed together, no more than a minute's counts are lost. */
-static void save(const struct view *view)
+static void tree_save(const struct view *view)
 {
 	saved_save(&the_tree.saved);
 	the_tree.saved_ns = view->now_ns;
@@ -150,7 +150,7 @@ static void save(const struct view *view)
 }
 
 /* uncored was restarted, or the agent was: sources may have other numbers, and may count from 0. */
-static void follow(const struct view *view)
+static void tree_follow(const struct view *view)
 {
 	struct saved *saved = &the_tree.saved;
 	bool same = !memcmp(
@@ -165,7 +165,7 @@ static void follow(const struct view *view)
 		forget_ghosts();
 	memcpy(saved->generation, view->reader.machine.generation, sizeof saved->generation);
 	the_tree.n_connections = view->reader.n_connections;
-	save(view);
+	tree_save(view);
 }
 
 /* Everybody may read the file, and so the counts, only if everybody may read from uncored. */
@@ -178,7 +178,7 @@ static void follow_rules(const struct view *view)
 	if (!view->is_current || is_public == the_tree.saved.is_public)
 		return;
 	the_tree.saved.is_public = is_public;
-	save(view);
+	tree_save(view);
 }
 
 static void take_count(struct counter *counter, const struct view *view)
@@ -201,7 +201,7 @@ static void take_counts(const struct view *view)
 			take_count(&the_tree.saved.counters[i], view);
 	the_tree.unsaved = true;
 	if (view->now_ns - the_tree.saved_ns >= SAVED_EVERY_S * UINT64_C(1000000000))
-		save(view);
+		tree_save(view);
 }
 
 /* --- publishing, once --- */
@@ -213,7 +213,7 @@ static int compare_cpus(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int find_cpu(unsigned cpu)
+static int tree_find_cpu(unsigned cpu)
 {
 	for (unsigned i = 0; i < the_tree.n_cpus; i++)
 		if (the_tree.cpus[i].cpu == cpu)
@@ -221,12 +221,12 @@ static int find_cpu(unsigned cpu)
 	return -1;
 }
 
-static void add_cpus(void)
+static void tree_add_cpus(void)
 {
 	for (unsigned i = 0; i < the_tree.saved.n_counters; i++) {
 		const struct counter *counter = &the_tree.saved.counters[i];
 
-		if (counter->offered && find_cpu(counter->cpu) < 0)
+		if (counter->offered && tree_find_cpu(counter->cpu) < 0)
 			the_tree.cpus[the_tree.n_cpus++].cpu = counter->cpu;
 	}
 	qsort(the_tree.cpus, the_tree.n_cpus, sizeof *the_tree.cpus, compare_cpus);
@@ -269,7 +269,7 @@ static void publish(void)
 	the_tree.metrics = calloc(n, sizeof *the_tree.metrics);
 	if (the_tree.cpus && the_tree.set && the_tree.metrics &&
 		pmdaTreeCreate(&the_tree.names) >= 0) {
-		add_cpus();
+		tree_add_cpus();
 		the_tree.published = true;
 		return;
 	}
@@ -278,7 +278,7 @@ static void publish(void)
 	free(the_tree.metrics);
 }
 
-static bool load(const struct view *view)
+static bool tree_load(const struct view *view)
 {
 	if (the_tree.published ||
 		(the_tree.loaded && the_tree.n_connections == view->reader.n_connections))
@@ -291,11 +291,11 @@ static bool load(const struct view *view)
 
 void tree_update(const struct view *view)
 {
-	if (!load(view))
+	if (!tree_load(view))
 		return;
 	follow_rules(view);
 	if (view->has_channels) {
-		follow(view);
+		tree_follow(view);
 		take_counts(view);
 	} else if (!view->is_current) {
 		tree_end();
@@ -312,5 +312,5 @@ void tree_end(void)
 
 const struct counter *tree_find(const struct counter *metric, unsigned cpu)
 {
-	return find(metric->pmu, metric->event, cpu);
+	return tree_find_counter(metric->pmu, metric->event, cpu);
 }

@@ -67,7 +67,7 @@ static bool there(struct view *view)
 
 /* --- the snapshot --- */
 
-static int take(struct view *view, bool with_channels)
+static int view_take(struct view *view, bool with_channels)
 {
 	const struct reader_wish wish = {
 		.use = READER_GAUGE,
@@ -87,7 +87,7 @@ static int take(struct view *view, bool with_channels)
 
 static bool try_snapshot(struct view *view, bool with_channels)
 {
-	int r = take(view, with_channels);
+	int r = view_take(view, with_channels);
 
 	return r < 0 ? away(view, reader_failure(r)) : there(view);
 }

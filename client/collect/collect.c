@@ -90,7 +90,7 @@ static int make_json(struct table *table, const struct team_table *kept, char **
 	return (int)n_living;
 }
 
-static int map(const struct team_table *kept, struct table **ret)
+static int collect_map_kept(const struct team_table *kept, struct table **ret)
 {
 	if (kept->layout != TABLE_LAYOUT)
 		return error_say(-EBADMSG,
@@ -100,7 +100,7 @@ static int map(const struct team_table *kept, struct table **ret)
 	return table_map(kept->fd, kept->bytes, ret);
 }
 
-static int forget(const struct wish *wish, const struct team_table *kept)
+static int collect_forget(const struct wish *wish, const struct team_table *kept)
 {
 	return team_forget(wish->socket_path, kept);
 }
@@ -133,7 +133,7 @@ static void note_end(struct table_header *header, uint64_t read_ns, uint64_t liv
 }
 
 /* Makes a reading of what uncored read. -EBADMSG: it is of another machine than the table. */
-static int take_last(
+static int collect_take_last(
 	const struct table *table, const struct team_reading *last, struct readout *readout)
 {
 	const uint32_t n_metrics = LOAD(table->header.n_metrics);
@@ -167,7 +167,8 @@ static int add_reading(
 	const uint64_t lived_ns = LOAD(header->last_look_ns),
 		       read_ns = LOAD(header->last_reading_ns);
 	const bool is_open = activity_is_unread(observer->table);
-	int r = last ? take_last(observer->table, last, &readout) : meter_read(meter, &readout);
+	int r = last ? collect_take_last(observer->table, last, &readout)
+		     : meter_read(meter, &readout);
 	unsigned n_living;
 
 	if (r < 0)
@@ -209,7 +210,7 @@ static int observe_table(
 static int observe_if_due(const struct wish *wish, const struct team_table *kept)
 {
 	struct table *table = NULL;
-	int r = map(kept, &table);
+	int r = collect_map_kept(kept, &table);
 	uint64_t passed_ns;
 
 	if (!table)
@@ -263,7 +264,7 @@ static void add_last(const struct wish *wish, const struct team_table *kept, str
 static int record_of(const struct wish *wish, const struct team_table *kept)
 {
 	struct table *table = NULL;
-	int r = map(kept, &table);
+	int r = collect_map_kept(kept, &table);
 
 	if (!table)
 		return r;
@@ -312,5 +313,5 @@ _public_ int uncore_team_forget(
 
 	if (!name || !run)
 		return error_say(-EINVAL, "A team is forgotten by its name and its run.");
-	return with_team(&wish, forget);
+	return with_team(&wish, collect_forget);
 }

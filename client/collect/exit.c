@@ -22,7 +22,7 @@
 #include "common/clock.h"
 #include "common/write-signals.h"
 
-static int take(const struct regions *regions, struct record *ret)
+static int exit_take_record(const struct regions *regions, struct record *ret)
 {
 	int r = snapshot(regions->team.table, ret);
 
@@ -45,12 +45,12 @@ static int print_to_text(const struct record *record, char **ret_text, size_t *r
 	return fclose(out) == EOF ? -ENOMEM : 0;
 }
 
-static int write_table(const struct regions *regions)
+static int exit_write_table(const struct regions *regions)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
 	_cleanup_free_ char *text = NULL;
 	size_t size_bytes = 0;
-	int r = take(regions, &record);
+	int r = exit_take_record(regions, &record);
 
 	record.line = columns_line(&record, stderr);
 	if (r == 0)
@@ -65,7 +65,7 @@ static int write_table(const struct regions *regions)
 /* The name of a report, by launch_expand() or launch_expand_variable(). */
 typedef int expand_fn(const char *template, char **ret_path);
 
-static int write_json(
+static int exit_write_json(
 	const struct regions *regions, const char *path, expand_fn *expand, uint64_t loaded_ns)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
@@ -78,7 +78,7 @@ static int write_json(
 			"have a "
 			"meaning.",
 			path);
-	r = take(regions, &record);
+	r = exit_take_record(regions, &record);
 	if (r == 0)
 		r = record_json(&record, &text);
 	if (r == 0)
@@ -135,7 +135,8 @@ _public_ int uncore_region_report(const char *path)
 		return regions_no_memory();
 	set_aside(&set);
 	passage_read_rest(regions);
-	r = path ? write_json(regions, path, launch_expand, came_ns()) : write_table(regions);
+	r = path ? exit_write_json(regions, path, launch_expand, came_ns())
+		 : exit_write_table(regions);
 	put_back(&set);
 	return r;
 }
@@ -179,10 +180,10 @@ static int report_to_file(const struct regions *regions, const char *template)
 		own = NULL;
 	if (!own)
 		return regions_no_memory();
-	return write_json(regions, own, launch_expand_variable, came_ns());
+	return exit_write_json(regions, own, launch_expand_variable, came_ns());
 }
 
-static bool report(const struct regions *regions)
+static bool exit_report(const struct regions *regions)
 {
 	const char *template = secure_getenv("UNCORE_REPORT");
 
@@ -191,21 +192,21 @@ static bool report(const struct regions *regions)
 			return true;
 		fprintf(stderr, "uncore: %s The report follows.\n", uncore_error_text());
 	}
-	if (write_table(regions) == 0)
+	if (exit_write_table(regions) == 0)
 		return true;
 	fprintf(stderr, "uncore: %s\n", uncore_error_text());
 	return false;
 }
 
 /* The last member of a team reports for all. */
-static void leave(struct regions *regions)
+static void exit_leave(struct regions *regions)
 {
 	regions_leave_states(regions);
 	close_regions(regions);
 	passage_read_rest(regions);
 	if (!team_end(&regions->team))
 		return;
-	if (!has_something(regions) || report(regions))
+	if (!has_something(regions) || exit_report(regions))
 		team_release_table(&regions->team);
 	member_let_go(&regions->team.member);
 }
@@ -218,6 +219,6 @@ __attribute__((destructor)) static void leave_and_report(void)
 	if (!regions)
 		return;
 	set_aside(&set);
-	leave(regions);
+	exit_leave(regions);
 	put_back(&set);
 }

@@ -71,7 +71,7 @@ static uint64_t member_ns(const struct table_cell *cell, const struct table_work
 
 /* Passages whose thread did not count, or could not: spans, or those of a process that was not
  * asked to. */
-static int say_not_counted(
+static int members_say_not_counted(
 	const struct table *table, unsigned index, uint64_t n_counted, struct record_region *ret)
 {
 	char why[TABLE_WHY_BYTES];
@@ -97,7 +97,7 @@ int snapshot_misses(const struct table *table, unsigned index, struct record_reg
 	ret->misses.count = LOAD(table->regions[index].misses);
 	if (*ret->misses.event && n_counted && n_counted >= ret->n_passages)
 		return 0;
-	return say_not_counted(table, index, n_counted, ret);
+	return members_say_not_counted(table, index, n_counted, ret);
 }
 
 /* --- passages --- */

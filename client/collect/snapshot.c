@@ -54,7 +54,7 @@ static int fill_value(const struct table *table, uint32_t metric, const struct t
 	return value->why ? 0 : -ENOMEM;
 }
 
-static int64_t package_of(const struct table_header *header, uint32_t socket)
+static int64_t snapshot_package_of(const struct table_header *header, uint32_t socket)
 {
 	if (socket >= LOAD(header->n_packages) || socket >= PAGE_SOCKETS_MAX)
 		return -1;
@@ -72,13 +72,13 @@ static uint32_t absent_of(const struct record *record, uint32_t socket, uint32_t
 	return 0;
 }
 
-static int fill_socket(const struct table *table, const struct record *record,
+static int snapshot_fill_socket(const struct table *table, const struct record *record,
 	const struct table_socket *from, struct record_socket *socket)
 {
 	const uint64_t quantum = LOAD(table->header.quantum);
 	int r = 0;
 
-	socket->package = package_of(&table->header, socket->socket);
+	socket->package = snapshot_package_of(&table->header, socket->socket);
 	socket->window_ns = from->open_ns;
 	socket->skew_ns = from->skew_ns;
 	socket->quantum_bytes = quantum > 1 ? quantum * from->n_readings : 0;
@@ -131,7 +131,7 @@ static int fill_sums(const struct table *table, unsigned place, const struct rec
 		socket->socket = i;
 		if (!region->is_row && from->open_ns - from->alone_ns > region->shared_ns)
 			region->shared_ns = from->open_ns - from->alone_ns;
-		r = fill_socket(table, record, from, socket);
+		r = snapshot_fill_socket(table, record, from, socket);
 	}
 	return r;
 }

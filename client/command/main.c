@@ -115,7 +115,7 @@ static const struct {
 	{ "diff", "uncore compare" },
 };
 
-static int refuse(const char *word)
+static int command_refuse(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
 		if (strcmp(word, elsewhere[i].word) == 0)
@@ -128,7 +128,7 @@ static int refuse(const char *word)
 				 word);
 }
 
-static int call(int argc, char **argv)
+static int command_call(int argc, char **argv)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (strcmp(*argv, option_last_word(commands[i].table)) == 0)
@@ -136,7 +136,7 @@ static int call(int argc, char **argv)
 					       : say_left_out(commands[i].table);
 	if (strcmp(*argv, "__complete") == 0 && argc == 2)
 		return complete(argv[1]);
-	return refuse(*argv);
+	return command_refuse(*argv);
 }
 
 /* Is @word an option like -I, which only `uncore stat` has? */
@@ -148,7 +148,7 @@ static bool is_for_stat(const char *word)
 	return false;
 }
 
-static int run(int argc, char **argv)
+static int command_run_line(int argc, char **argv)
 {
 	const struct option_table *here = what_is_here();
 	bool version = false;
@@ -163,7 +163,7 @@ static int run(int argc, char **argv)
 	if (version)
 		return print_version();
 	if (optind < argc)
-		return call(argc - optind, argv + optind);
+		return command_call(argc - optind, argv + optind);
 	option_help(stderr, here);
 	return EXIT_USAGE;
 }
@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 
 	output_keep_apart();
 	child_outlive_file_limit();
-	status = run(argc, argv);
+	status = command_run_line(argc, argv);
 
 	/* stat checks its own output; this checks the stdout of all commands. */
 	if (output_check(stdout, "uncore", "stdout") < 0 && status == 0)

@@ -56,7 +56,7 @@ static void take_all_into(struct heap_region *region)
 
 /* --- blocks --- */
 
-static void put(const struct heap_block *block)
+static void account_put_block(const struct heap_block *block)
 {
 	unsigned char *filter = heap_filter_of((const void *)block->at);
 	struct heap_block old;
@@ -75,7 +75,7 @@ static void put(const struct heap_block *block)
 void heap_put_back(const struct heap_block *block)
 {
 	pthread_mutex_lock(&heap_lock);
-	put(block);
+	account_put_block(block);
 	pthread_mutex_unlock(&heap_lock);
 }
 
@@ -208,7 +208,7 @@ uint32_t heap_region_of(const char *name)
 
 /* Whether it is listed follows from the passages that are open now, also if several threads come
  * and go at once. */
-static void list(struct heap_region *region)
+static void account_list_region(struct heap_region *region)
 {
 	const bool is_open = __atomic_load_n(&region->n_open, __ATOMIC_ACQUIRE);
 	uint32_t i = 0;
@@ -234,7 +234,7 @@ void heap_region_enter(uint32_t number)
 	if (__atomic_fetch_add(&region->n_open, 1, __ATOMIC_ACQ_REL))
 		return;
 	pthread_mutex_lock(&heap_lock);
-	list(region);
+	account_list_region(region);
 	pthread_mutex_unlock(&heap_lock);
 }
 
@@ -250,7 +250,7 @@ void heap_region_leave(uint32_t number)
 	if (before != 1)
 		return;
 	pthread_mutex_lock(&heap_lock);
-	list(region);
+	account_list_region(region);
 	pthread_mutex_unlock(&heap_lock);
 }
 

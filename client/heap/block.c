@@ -19,22 +19,22 @@ static void *new_room(size_t bytes)
 
 /* --- blocks: open addressing; .n_places is at least twice .n --- */
 
-static size_t place_of(const struct heap_blocks *blocks, uintptr_t at)
+static size_t block_place_of(const struct heap_blocks *blocks, uintptr_t at)
 {
 	return (at >> 4) * 0x9e3779b97f4a7c15 >> 20 & (blocks->n_places - 1);
 }
 
 /* The block, or the free place where it belongs. */
-static struct heap_block *find(const struct heap_blocks *blocks, uintptr_t at)
+static struct heap_block *block_find(const struct heap_blocks *blocks, uintptr_t at)
 {
-	size_t i = place_of(blocks, at);
+	size_t i = block_place_of(blocks, at);
 
 	while (blocks->all[i].at && blocks->all[i].at != at)
 		i = (i + 1) & (blocks->n_places - 1);
 	return &blocks->all[i];
 }
 
-static bool grow(struct heap_blocks *blocks)
+static bool block_grow(struct heap_blocks *blocks)
 {
 	const struct heap_blocks old = *blocks;
 	const size_t n = old.n_places ? 2 * old.n_places : PLACES_MIN;
@@ -46,7 +46,7 @@ static bool grow(struct heap_blocks *blocks)
 	blocks->n_places = n;
 	for (size_t i = 0; i < old.n_places; i++)
 		if (old.all[i].at)
-			*find(blocks, old.all[i].at) = old.all[i];
+			*block_find(blocks, old.all[i].at) = old.all[i];
 	if (old.all)
 		heap_real.munmap(old.all, old.n_places * sizeof *old.all);
 	return true;
@@ -57,9 +57,9 @@ bool heap_block_put(struct heap_blocks *blocks, struct heap_block block, struct 
 	struct heap_block *place;
 
 	ret_old->at = 0;
-	if (2 * (blocks->n + 1) > blocks->n_places && !grow(blocks))
+	if (2 * (blocks->n + 1) > blocks->n_places && !block_grow(blocks))
 		return false;
-	place = find(blocks, block.at);
+	place = block_find(blocks, block.at);
 	*ret_old = *place;
 	blocks->n += !place->at;
 	*place = block;
@@ -69,7 +69,7 @@ bool heap_block_put(struct heap_blocks *blocks, struct heap_block block, struct 
 /* Those that lie behind it because it was there move up. */
 bool heap_block_take(struct heap_blocks *blocks, uintptr_t at, struct heap_block *ret)
 {
-	struct heap_block *all = blocks->all, *place = blocks->n ? find(blocks, at) : NULL;
+	struct heap_block *all = blocks->all, *place = blocks->n ? block_find(blocks, at) : NULL;
 	const size_t mask = blocks->n_places - 1;
 	size_t hole, i;
 
@@ -79,7 +79,7 @@ bool heap_block_take(struct heap_blocks *blocks, uintptr_t at, struct heap_block
 	blocks->n--;
 	hole = (size_t)(place - all);
 	for (i = (hole + 1) & mask; all[i].at; i = (i + 1) & mask)
-		if (((i - place_of(blocks, all[i].at)) & mask) >= ((i - hole) & mask)) {
+		if (((i - block_place_of(blocks, all[i].at)) & mask) >= ((i - hole) & mask)) {
 			all[hole] = all[i];
 			hole = i;
 		}

@@ -18,7 +18,7 @@ static size_t whole_pages(size_t size)
 }
 
 /* Is it kept no longer? The kernel refuses an address within a page. */
-static bool drop(const void *address, size_t size, uint32_t *ret_place)
+static bool heap_drop_mapping(const void *address, size_t size, uint32_t *ret_place)
 {
 	return (uintptr_t)address == whole_pages((uintptr_t)address) &&
 	       heap_map_drop(address, whole_pages(size), ret_place);
@@ -31,7 +31,7 @@ struct request {
 	int64_t offset;
 };
 
-static void *map(const struct request *request, const void *caller)
+static void *heap_map(const struct request *request, const void *caller)
 {
 	const size_t size = request->size;
 	bool is_first;
@@ -56,14 +56,14 @@ static void *map(const struct request *request, const void *caller)
 
 _public_ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
-	return map(&(struct request){ address, size, protection, flags, fd, offset },
+	return heap_map(&(struct request){ address, size, protection, flags, fd, offset },
 		__builtin_return_address(0));
 }
 
 #ifdef __GLIBC__
 _public_ void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
 {
-	return map(&(struct request){ address, size, protection, flags, fd, offset },
+	return heap_map(&(struct request){ address, size, protection, flags, fd, offset },
 		__builtin_return_address(0));
 }
 #endif
@@ -79,7 +79,7 @@ _public_ int munmap(void *address, size_t size)
 		return 0;
 	is_first = heap_enter();
 	if (is_first)
-		was_kept = drop(address, size, &place);
+		was_kept = heap_drop_mapping(address, size, &place);
 	r = heap_real.munmap(address, size);
 	if (r < 0 && was_kept)
 		heap_map_put_back(address, whole_pages(size), place);
@@ -105,7 +105,7 @@ _public_ void *mremap(void *address, size_t old, size_t size, int flags, ...)
 	}
 	is_first = heap_enter();
 	if (is_first)
-		was_kept = drop(address, old, &place);
+		was_kept = heap_drop_mapping(address, old, &place);
 	memory = heap_real.mremap(address, old, size, flags, to);
 	if (memory == MAP_FAILED && was_kept)
 		heap_map_put_back(address, whole_pages(old), place);

@@ -64,7 +64,7 @@ ALIGNS(memkind_posix_memalign, (void *kind, void **ret, size_t alignment, size_t
 	(kind, ret, alignment, size))
 
 /* Begins a call that frees or moves @memory. */
-static bool begin(void *memory, struct heap_block *ret_old)
+static bool memkind_begin(void *memory, struct heap_block *ret_old)
 {
 	const bool is_first = heap_enter();
 
@@ -83,7 +83,7 @@ static bool begin(void *memory, struct heap_block *ret_old)
 		struct heap_block old;                                                             \
 		if (!real)                                                                         \
 			return lacking();                                                          \
-		const bool is_first = begin(memory, &old);                                         \
+		const bool is_first = memkind_begin(memory, &old);                                 \
 		void *new = real arguments;                                                        \
 		if (!new &&size && old.at)                                                         \
 			heap_put_back(&old);                                                       \
@@ -100,7 +100,7 @@ MOVES(memkind_realloc, (void *kind, void *memory, size_t size), (kind, memory, s
 		typedef void function parameters;                                                  \
 		function *real = REAL(#name, function);                                            \
 		struct heap_block old;                                                             \
-		const bool is_first = begin(memory, &old);                                         \
+		const bool is_first = memkind_begin(memory, &old);                                 \
 		if (real)                                                                          \
 			real arguments;                                                            \
 		if (is_first)                                                                      \

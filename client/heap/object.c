@@ -27,7 +27,7 @@ struct found {
 	unsigned n;
 };
 
-static bool take(const struct file *file, uint64_t offset, void *ret, size_t n)
+static bool object_take_bytes(const struct file *file, uint64_t offset, void *ret, size_t n)
 {
 	if (offset > file->n_bytes || n > file->n_bytes - offset)
 		return false;
@@ -35,7 +35,7 @@ static bool take(const struct file *file, uint64_t offset, void *ret, size_t n)
 	return true;
 }
 
-static void open_file(const char *path, struct file *ret)
+static void object_open_file(const char *path, struct file *ret)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -52,20 +52,23 @@ static void open_file(const char *path, struct file *ret)
 }
 
 /* All symbols; or, where these were stripped, those that ld.so needs. */
-static bool find_symbols(const struct file *file, ElfW(Shdr) * ret_symbols, ElfW(Shdr) * ret_names)
+static bool object_find_symbols(
+	const struct file *file, ElfW(Shdr) * ret_symbols, ElfW(Shdr) * ret_names)
 {
 	ElfW(Ehdr) head;
 	ElfW(Shdr) section;
 	bool found = false;
 
-	if (!take(file, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+	if (!object_take_bytes(file, 0, &head, sizeof head) ||
+		memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
 	for (unsigned i = 0; i < head.e_shnum; i++)
-		if (take(file, head.e_shoff + i * sizeof section, &section, sizeof section) &&
+		if (object_take_bytes(
+			    file, head.e_shoff + i * sizeof section, &section, sizeof section) &&
 			(section.sh_type == SHT_SYMTAB ||
 				(section.sh_type == SHT_DYNSYM && !found)) &&
-			take(file, head.e_shoff + section.sh_link * sizeof *ret_names, ret_names,
-				sizeof *ret_names)) {
+			object_take_bytes(file, head.e_shoff + section.sh_link * sizeof *ret_names,
+				ret_names, sizeof *ret_names)) {
 			*ret_symbols = section;
 			found = true;
 		}
@@ -90,17 +93,18 @@ static void write_object(
 
 /* Returns the bytes of all objects, also of small ones. Aliases have the address of the one before.
  */
-static uint64_t write_all(struct found *found, const struct file *file)
+static uint64_t object_write_all(struct found *found, const struct file *file)
 {
 	ElfW(Shdr) symbols = { 0 }, names = { 0 };
 	ElfW(Sym) symbol;
 	ElfW(Addr) last = 0;
 	uint64_t sum = 0;
 
-	if (!find_symbols(file, &symbols, &names))
+	if (!object_find_symbols(file, &symbols, &names))
 		return 0;
 	for (uint64_t i = 0; i < symbols.sh_size / sizeof symbol; i++) {
-		if (!take(file, symbols.sh_offset + i * sizeof symbol, &symbol, sizeof symbol))
+		if (!object_take_bytes(
+			    file, symbols.sh_offset + i * sizeof symbol, &symbol, sizeof symbol))
 			break;
 		if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF ||
 			symbol.st_value == last)
@@ -114,7 +118,7 @@ static uint64_t write_all(struct found *found, const struct file *file)
 }
 
 /* The data of a module that a program can write to. */
-static uint64_t data_of(const struct dl_phdr_info *info)
+static uint64_t object_data_of(const struct dl_phdr_info *info)
 {
 	uint64_t sum = 0;
 
@@ -124,20 +128,20 @@ static uint64_t data_of(const struct dl_phdr_info *info)
 	return sum;
 }
 
-static int look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
+static int object_look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct found *found = argument;
 	char own[PATH_MAX];
 	const char *path = *info->dlpi_name ? info->dlpi_name : heap_program_path(own);
-	const uint64_t data = data_of(info);
+	const uint64_t data = object_data_of(info);
 	struct file file;
 	uint64_t named;
 
 	(void)size;
 	if (data < OBJECT_BYTES)
 		return 0;
-	open_file(path, &file);
-	named = write_all(found, &file);
+	object_open_file(path, &file);
+	named = object_write_all(found, &file);
 	if (data - named >= OBJECT_BYTES && named < data) {
 		jsonwriter_object(&found->unnamed, NULL);
 		jsonwriter_text(&found->unnamed, "module", path);
@@ -158,7 +162,7 @@ bool heap_write_objects(struct jsonwriter *json)
 	jsonwriter_init(&found.unnamed, false);
 	jsonwriter_array(&found.unnamed, NULL);
 	jsonwriter_array(json, "objects");
-	dl_iterate_phdr(look_into_module, &found);
+	dl_iterate_phdr(object_look_into_module, &found);
 	jsonwriter_close(json);
 	jsonwriter_close(&found.unnamed);
 	if (jsonwriter_finish(&found.unnamed, &unnamed) == 0)

@@ -27,7 +27,7 @@ static bool was_opened(int r)
 	return r != -EINVAL && r != -ENOMEM && r != -ENOSPC && r != -ENOSYS;
 }
 
-static void tell(const char *name, void (*passage)(uint32_t region))
+static void heap_region_tell(const char *name, void (*passage)(uint32_t region))
 {
 	if (!heap_is_ready() || !heap_enter())
 		return;
@@ -43,7 +43,7 @@ _public_ int uncore_region_begin(const char *name)
 	const int r = REAL(uncore_region_begin, name);
 
 	if (was_opened(r))
-		tell(name, heap_region_enter);
+		heap_region_tell(name, heap_region_enter);
 	return r;
 }
 
@@ -52,7 +52,7 @@ _public_ int uncore_region_end(const char *name)
 	const int r = REAL(uncore_region_end, name);
 
 	if (was_opened(r))
-		tell(name, heap_region_leave);
+		heap_region_tell(name, heap_region_leave);
 	return r;
 }
 
@@ -61,8 +61,8 @@ _public_ int uncore_region_next(const char *old, const char *new_name)
 	const int r = REAL(uncore_region_next, old, new_name);
 
 	if (was_opened(r)) {
-		tell(old, heap_region_leave);
-		tell(new_name, heap_region_enter);
+		heap_region_tell(old, heap_region_leave);
+		heap_region_tell(new_name, heap_region_enter);
 	}
 	return r;
 }

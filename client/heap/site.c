@@ -73,7 +73,7 @@ struct search {
 	ElfW(Addr) bases[HEAP_FRAMES];
 };
 
-static int look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
+static int site_look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct search *search = argument;
 	char own[PATH_MAX];
@@ -100,7 +100,7 @@ const char *heap_program_path(char room[PATH_MAX])
 }
 
 /* Takes over @module's path. */
-static uint32_t number_of(struct heap_module *module)
+static uint32_t site_number_of(struct heap_module *module)
 {
 	uint32_t i = 0;
 
@@ -129,7 +129,7 @@ static bool is_equal(const struct heap_place *a, const struct heap_place *b)
 }
 
 /* What this project's libraries allocate in a program is not the program's. */
-static bool is_ours(const struct heap_place *place)
+static bool site_is_ours(const struct heap_place *place)
 {
 	const uint32_t module = place->frames[0].module;
 	const char *slash = module ? strrchr(heap_modules[module - 1].path, '/') : NULL;
@@ -139,7 +139,7 @@ static bool is_ours(const struct heap_place *place)
 
 static uint32_t add_place(const struct heap_place *place)
 {
-	if (is_ours(place))
+	if (site_is_ours(place))
 		return HEAP_NO_PLACE;
 	for (uint32_t i = 1; i < heap_n_places; i++)
 		if (is_equal(&heap_places[i], place))
@@ -181,12 +181,12 @@ static uint32_t find_new(struct stack *stack)
 	struct search search = { .stack = stack };
 	uint32_t number;
 
-	dl_iterate_phdr(look_into_module, &search);
+	dl_iterate_phdr(site_look_into_module, &search);
 	pthread_mutex_lock(&heap_lock);
 	for (uint32_t i = 0; i < stack->n; i++) {
 		place.frames[i] = (struct heap_frame){
 			.offset = (uintptr_t)stack->codes[i] - search.bases[i],
-			.module = search.modules[i].path ? number_of(&search.modules[i]) : 0,
+			.module = search.modules[i].path ? site_number_of(&search.modules[i]) : 0,
 		};
 	}
 	number = add_place(&place);
@@ -203,7 +203,7 @@ struct seen {
 	uint32_t age, place;
 };
 
-static bool is_same(const struct seen *seen, const struct stack *stack)
+static bool site_is_same(const struct seen *seen, const struct stack *stack)
 {
 	if (seen->stack.caller != stack->caller || seen->stack.frame != stack->frame ||
 		seen->stack.kind != stack->kind ||
@@ -226,7 +226,7 @@ uint32_t heap_place_here(const char *kind, const void *caller)
 			(SEEN_MAX - 1)];
 	uint32_t before = __atomic_load_n(&age, __ATOMIC_ACQUIRE), place;
 
-	if (HAS_CODES_BEFORE_FRAMES && is_same(seen, &stack))
+	if (HAS_CODES_BEFORE_FRAMES && site_is_same(seen, &stack))
 		return seen->place;
 	unwind(&stack);
 	place = find_known(&stack);

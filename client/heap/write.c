@@ -67,7 +67,7 @@ static void write_site(struct jsonwriter *json, uint32_t i)
 	jsonwriter_close(json);
 }
 
-static void write_region(struct jsonwriter *json, const struct heap_region *region)
+static void heap_write_region(struct jsonwriter *json, const struct heap_region *region)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "name", region->name);
@@ -96,7 +96,7 @@ static bool write_sites(struct jsonwriter *json)
 	jsonwriter_array(json, "regions");
 	for (uint32_t i = 0; i < HEAP_REGIONS_MAX; i++)
 		if (heap_regions[i]) {
-			write_region(json, heap_regions[i]);
+			heap_write_region(json, heap_regions[i]);
 			is_any = true;
 		}
 	jsonwriter_close(json);
@@ -104,7 +104,7 @@ static bool write_sites(struct jsonwriter *json)
 }
 
 /* NULL: there is nothing to say, or no memory. */
-static char *make_text(void)
+static char *heap_make_text(void)
 {
 	struct jsonwriter json;
 	char host[LAUNCH_HOST_MAX], *text = NULL;
@@ -152,7 +152,7 @@ static char *template_of(void)
 }
 
 /* A file of an earlier run is replaced, and one of a process of this run is not. */
-static int open_new(const char *path)
+static int heap_open_new(const char *path)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
 	struct stat status;
@@ -173,19 +173,19 @@ static int open_new(const char *path)
 }
 
 /* A child of a fork has a file of its own; *@ret_own is its name, for free(3). */
-static int open_path(const char *path, bool is_child, char **ret_own)
+static int heap_open_path(const char *path, bool is_child, char **ret_own)
 {
 	int fd = -1;
 
 	errno = EEXIST;
 	if (!is_child)
-		fd = open_new(path);
+		fd = heap_open_new(path);
 	if (fd >= 0 || errno != EEXIST || asprintf(ret_own, "%s.%d", path, (int)getpid()) < 0)
 		return fd;
 	return open(*ret_own, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 }
 
-static int fill(int fd, const char *text)
+static int heap_fill_file(int fd, const char *text)
 {
 	_cleanup_file_ FILE *out = fdopen(fd, "w");
 
@@ -207,15 +207,15 @@ static void remove_file(const char *path, const struct stat *made)
 		unlink(path);
 }
 
-static int write_file(const char *path, const char *text, bool is_child)
+static int heap_write_file(const char *path, const char *text, bool is_child)
 {
 	_cleanup_free_ char *own = NULL;
 	struct stat made;
-	int fd = open_path(path, is_child, &own), r;
+	int fd = heap_open_path(path, is_child, &own), r;
 
 	if (fd < 0 || fstat(fd, &made) < 0)
 		return -errno;
-	r = fill(fd, text);
+	r = heap_fill_file(fd, text);
 	if (r < 0)
 		remove_file(own ? own : path, &made);
 	return r;
@@ -231,11 +231,11 @@ __attribute__((destructor)) static void write_at_exit(void)
 	if (!is_first)
 		return;
 	write_signals_hold(&signals);
-	text = make_text();
+	text = heap_make_text();
 	template = text ? template_of() : NULL;
 	r = template ? launch_expand_variable(template, &path) : 0;
 	if (r == 0 && path)
-		r = write_file(
+		r = heap_write_file(
 			path, text, getpid() != loaded_by && !launch_names_process(template));
 	if (r < 0)
 		fprintf(stderr, "uncore: cannot write to %s which arrays there were: %s.\n",

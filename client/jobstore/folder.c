@@ -47,7 +47,7 @@ void folder_runs_done(struct folder_runs *runs)
 }
 
 /* The locale does not matter. */
-static int compare_names(const struct dirent **a, const struct dirent **b)
+static int compare_file_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -127,7 +127,7 @@ int folder_read(int folder_fd, unsigned kinds, const char *id, struct folder_run
 
 	*ret = (struct folder_runs){ .n = 0 };
 	snprintf(path, sizeof path, "/proc/self/fd/%d", folder_fd); /* musl has no scandirat(3) */
-	n = scandir(path, &names, NULL, compare_names);
+	n = scandir(path, &names, NULL, compare_file_names);
 	if (n < 0)
 		return -errno;
 	r = take_runs(folder_fd, names, (size_t)n, &(struct wanted){ kinds, id }, ret);
@@ -191,7 +191,7 @@ const struct run *folder_last(const struct folder_runs *runs, const char *id, un
 /* --- who else was there --- */
 
 /* A run that has ended and was never begun is only a record. */
-static bool was_there(const struct run *other, uint64_t since_ns)
+static bool file_was_there(const struct run *other, uint64_t since_ns)
 {
 	return (other->kind == RUN_IS_OPEN || other->head.begun_ns) && end_of(other) > since_ns;
 }
@@ -210,7 +210,7 @@ int64_t folder_others(const struct folder_runs *runs, const struct run *run, uin
 			n_written++;
 			first_ns = end_of(other) < first_ns ? end_of(other) : first_ns;
 		}
-		n += strcmp(other->base, run->base) != 0 && was_there(other, since_ns) &&
+		n += strcmp(other->base, run->base) != 0 && file_was_there(other, since_ns) &&
 		     packages_have(&other->head.packages, package);
 	}
 	return n_written >= FOLDER_WRITTEN_MAX && first_ns > since_ns ? -ENODATA : n;
@@ -218,7 +218,7 @@ int64_t folder_others(const struct folder_runs *runs, const struct run *run, uin
 
 /* --- written runs --- */
 
-static int compare_times(const void *a, const void *b)
+static int compare_file_times(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -236,7 +236,7 @@ static uint64_t nth_last(const struct folder_runs *runs, size_t nth)
 			ends[n++] = end_of(&runs->all[i]);
 	if (n < nth)
 		return 0;
-	qsort(ends, n, sizeof *ends, compare_times);
+	qsort(ends, n, sizeof *ends, compare_file_times);
 	return ends[n - nth];
 }
 

@@ -19,7 +19,7 @@ bool packages_have(const struct packages *packages, uint32_t id)
 }
 
 /* False: the package is not known, or there is no room for it. */
-static bool add(struct packages *packages, unsigned cpu)
+static bool packages_add(struct packages *packages, unsigned cpu)
 {
 	int package = cpus_package(cpu);
 
@@ -40,7 +40,7 @@ static bool add_own(struct packages *packages)
 	if (sched_getaffinity(0, sizeof cpus, &cpus) < 0)
 		return false;
 	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &cpus) && !add(packages, cpu))
+		if (CPU_ISSET(cpu, &cpus) && !packages_add(packages, cpu))
 			return false;
 	return true;
 }
@@ -56,7 +56,7 @@ static int add_list(const char *list, struct packages *packages)
 		if (!list || (*list && *list != ','))
 			return -EINVAL;
 		for (uint64_t cpu = first; known && cpu <= last; cpu++)
-			known = add(packages, (unsigned)cpu);
+			known = packages_add(packages, (unsigned)cpu);
 	} while (*list++);
 	return known;
 }

@@ -91,7 +91,7 @@ bool run_parse_name(const char *name, struct run *ret)
 
 /* --- writing --- */
 
-static int write_whole(int fd, const struct run *run)
+static int run_write_whole(int fd, const struct run *run)
 {
 	struct iovec parts[] = {
 		{ (void *)&run->head, sizeof run->head },
@@ -108,7 +108,7 @@ static int write_whole(int fd, const struct run *run)
 }
 
 /* The file is new, so that no other user has it open. */
-static int open_new(int folder_fd)
+static int run_open_new(int folder_fd)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 	int fd;
@@ -121,7 +121,7 @@ static int open_new(int folder_fd)
 
 int run_write(int folder_fd, struct run *run, enum run_kind kind)
 {
-	_cleanup_close_ int fd = open_new(folder_fd);
+	_cleanup_close_ int fd = run_open_new(folder_fd);
 	char name[RUN_NAME_MAX];
 	int r = fd < 0 ? fd : 0;
 
@@ -132,7 +132,7 @@ int run_write(int folder_fd, struct run *run, enum run_kind kind)
 	if (r == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
 		r = -errno;
 	if (r == 0)
-		r = write_whole(fd, run);
+		r = run_write_whole(fd, run);
 	if (r == 0 && (renameat(folder_fd, NEW, folder_fd, name) < 0 || fsync(folder_fd) < 0))
 		r = -errno;
 	if (r < 0) {

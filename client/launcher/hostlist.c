@@ -22,7 +22,7 @@ void hostlist_done(struct hostlist *list)
 	*list = (struct hostlist){};
 }
 
-static int add(struct hostlist *list, const char *name)
+static int hostlist_add(struct hostlist *list, const char *name)
 {
 	if (list->n_names >= HOSTLIST_MOST)
 		return -E2BIG;
@@ -40,7 +40,7 @@ static int add(struct hostlist *list, const char *name)
 /* --- one name with its brackets --- */
 
 /* @name: the text expanded so far. @rest: the text that follows, up to a comma outside brackets. */
-static int expand(struct hostlist *list, const char *name, const char *rest);
+static int hostlist_expand(struct hostlist *list, const char *name, const char *rest);
 
 static int expand_range(
 	struct hostlist *list, const char *name, const char *range, const char *behind)
@@ -55,7 +55,7 @@ static int expand_range(
 		char longer[HOSTLIST_NAME_MAX];
 		int r = snprintf(longer, sizeof longer, "%s%0*" PRIu64, name, n_digits, i);
 
-		r = r < (int)sizeof longer ? expand(list, longer, behind) : -EINVAL;
+		r = r < (int)sizeof longer ? hostlist_expand(list, longer, behind) : -EINVAL;
 		if (r < 0)
 			return r;
 	}
@@ -78,7 +78,7 @@ static int expand_bracket(struct hostlist *list, const char *name, const char *b
 	return r < 0 ? r : -EINVAL;
 }
 
-static int expand(struct hostlist *list, const char *name, const char *rest)
+static int hostlist_expand(struct hostlist *list, const char *name, const char *rest)
 {
 	size_t n = strcspn(rest, "[],");
 	char longer[HOSTLIST_NAME_MAX];
@@ -86,7 +86,8 @@ static int expand(struct hostlist *list, const char *name, const char *rest)
 
 	if (length >= (int)sizeof longer || rest[n] == ']')
 		return -EINVAL;
-	return rest[n] == '[' ? expand_bracket(list, longer, rest + n + 1) : add(list, longer);
+	return rest[n] == '[' ? expand_bracket(list, longer, rest + n + 1)
+			      : hostlist_add(list, longer);
 }
 
 /* --- the list --- */
@@ -115,7 +116,7 @@ int hostlist_parse(const char *text, struct hostlist *ret)
 	int r = is_graphic(text) ? 0 : -EINVAL;
 
 	while (r == 0) {
-		r = expand(&list, "", text);
+		r = hostlist_expand(&list, "", text);
 		text = skip_name(text);
 		if (!*text++)
 			break;

@@ -96,7 +96,7 @@ int64_t launch_local_rank(void)
 }
 
 /* The id becomes a part of a file name: no slashes and no control characters. */
-static bool is_job(const char *text)
+static bool launch_is_job(const char *text)
 {
 	return text && *text && strlen(text) < LAUNCH_JOB_MAX && !strchr(text, '/') &&
 	       text_is_plain(text);
@@ -107,7 +107,7 @@ bool launch_job(char ret_id[LAUNCH_JOB_MAX])
 	for (size_t i = 0; i < ARRAY_SIZE(job_variables); i++) {
 		const char *id = secure_getenv(job_variables[i]);
 
-		if (is_job(id)) {
+		if (launch_is_job(id)) {
 			strcpy(ret_id, id);
 			return true;
 		}
@@ -196,7 +196,7 @@ __attribute__((constructor)) static void note_folder(void)
 }
 
 /* False also if the name does not lead there, from a folder that not everybody may enter. */
-static bool has_left(const char *folder)
+static bool launch_has_left(const char *folder)
 {
 	struct stat then, now;
 
@@ -211,7 +211,7 @@ int launch_expand_variable(const char *template, char **ret_path)
 
 	if (r < 0)
 		return r;
-	if (*name == '/' || !has_left(loaded_in))
+	if (*name == '/' || !launch_has_left(loaded_in))
 		*ret_path = take_ptr(name);
 	else if (asprintf(ret_path, "%s/%s", loaded_in, name) < 0)
 		return -ENOMEM;
@@ -292,7 +292,7 @@ static bool is_plain(char c)
 
 /* Distinguishes names that differ in characters that are not allowed, or beyond the room for a
  * name. */
-static uint32_t hash_of(const char *text)
+static uint32_t launch_hash_of(const char *text)
 {
 	uint32_t hash = 0x811c9dc5U; /* FNV-1a */
 
@@ -301,7 +301,7 @@ static uint32_t hash_of(const char *text)
 	return hash;
 }
 
-static void name_of(const char *origin, const char *value, char ret_name[TEAM_NAME_BYTES])
+static void launch_name_of(const char *origin, const char *value, char ret_name[TEAM_NAME_BYTES])
 {
 	enum { ROOM = TEAM_NAME_BYTES - 24 }; /* without the origin and the hash */
 	bool is_changed = strlen(value) > ROOM;
@@ -313,10 +313,10 @@ static void name_of(const char *origin, const char *value, char ret_name[TEAM_NA
 	}
 	ret_name[used] = '\0';
 	if (is_changed)
-		sprintf(ret_name + used, "#%08x", hash_of(value));
+		sprintf(ret_name + used, "#%08x", launch_hash_of(value));
 }
 
-static const char *value_of(const char *variable)
+static const char *launch_value_of(const char *variable)
 {
 	const char *value = secure_getenv(variable);
 
@@ -326,8 +326,8 @@ static const char *value_of(const char *variable)
 /* False: the variables are not set. */
 static bool try_name(const struct name *name, char ret_name[TEAM_NAME_BYTES])
 {
-	const char *value = value_of(name->variable);
-	const char *second = name->second ? value_of(name->second) : "";
+	const char *value = launch_value_of(name->variable);
+	const char *second = name->second ? launch_value_of(name->second) : "";
 	char whole[2 * TEAM_NAME_BYTES];
 
 	if (!value || !second || (name->is_parents && getppid() <= FIRST_PROCESS))
@@ -336,7 +336,7 @@ static bool try_name(const struct name *name, char ret_name[TEAM_NAME_BYTES])
 		snprintf(whole, sizeof whole, "%d", (int)getppid());
 	else
 		snprintf(whole, sizeof whole, *second ? "%s.%s" : "%s%s", value, second);
-	name_of(name->origin, whole, ret_name);
+	launch_name_of(name->origin, whole, ret_name);
 	return true;
 }
 
@@ -372,7 +372,8 @@ static uint32_t tasks_of_node(const char *list, uint64_t node)
 
 static uint32_t slurm_size(void)
 {
-	const char *list = value_of("SLURM_STEP_TASKS_PER_NODE"), *text = value_of("SLURM_NODEID");
+	const char *list = launch_value_of("SLURM_STEP_TASKS_PER_NODE"),
+		   *text = launch_value_of("SLURM_NODEID");
 	uint64_t node;
 
 	if (!list || !text || !number_parse_whole(text, 10, UINT32_MAX, &node))

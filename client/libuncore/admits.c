@@ -6,7 +6,7 @@
 #include "client/libuncore/internal.h"
 #include "common/rules.h"
 
-static int refuse(enum rule broken, uint32_t uid)
+static int admits_refuse(enum rule broken, uint32_t uid)
 {
 	static const char *const keys[RULES] = {
 		[RULE_SOCKET] = "mode",
@@ -53,5 +53,5 @@ _public_ int uncore_admits(const struct uncore *handle, const struct uncore_user
 		return r;
 	asked = (struct rules_user){ user->uid, user->gid, user->groups, user->n_groups };
 	broken = rules_broken(&rules, &asked, RULE_SOCKET);
-	return broken ? refuse(broken, user->uid) : 0;
+	return broken ? admits_refuse(broken, user->uid) : 0;
 }

@@ -26,7 +26,7 @@ _public_ int uncore_describe(const struct uncore *handle, struct uncore_machine 
 	return 0;
 }
 
-static const struct page_metric *find_metric(const struct uncore *handle, uint32_t metric)
+static const struct page_metric *describe_find_metric(const struct uncore *handle, uint32_t metric)
 {
 	if (handle_check(handle) < 0)
 		return NULL;
@@ -37,21 +37,21 @@ static const struct page_metric *find_metric(const struct uncore *handle, uint32
 
 _public_ const char *uncore_metric_name(const struct uncore *handle, uint32_t metric)
 {
-	const struct page_metric *found = find_metric(handle, metric);
+	const struct page_metric *found = describe_find_metric(handle, metric);
 
 	return found ? found->name : NULL;
 }
 
 _public_ const char *uncore_metric_unit(const struct uncore *handle, uint32_t metric)
 {
-	const struct page_metric *found = find_metric(handle, metric);
+	const struct page_metric *found = describe_find_metric(handle, metric);
 
 	return found ? found->unit : NULL;
 }
 
 _public_ uint32_t uncore_metric_pmid(const struct uncore *handle, uint32_t metric)
 {
-	const struct page_metric *found = find_metric(handle, metric);
+	const struct page_metric *found = describe_find_metric(handle, metric);
 
 	return found ? found->pmid : 0;
 }
@@ -150,7 +150,7 @@ _public_ int uncore_describe_daemon(const struct uncore *handle, struct uncore_d
 		.quantum = page_wakeup_quantum(handle->wakeups),
 	};
 	for (uint32_t i = 0; i < handle->tables->n_sockets; i++)
-		add_reader(cell_of(handle, i), &ours);
+		add_reader(handle_cell_of(handle, i), &ours);
 	sized_fill(&sized_daemon, ret_daemon, &ours);
 	return 0;
 }

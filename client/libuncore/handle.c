@@ -48,7 +48,7 @@ int handle_check(const struct uncore *handle)
 
 /* An access beyond the end of the file raises SIGBUS. So the file must be long enough, and sealed
  * against shrinking. */
-static int map(int fd, uint64_t size_bytes, const void **ret)
+static int handle_map_memory(int fd, uint64_t size_bytes, const void **ret)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
@@ -65,13 +65,13 @@ static int map(int fd, uint64_t size_bytes, const void **ret)
 	return 0;
 }
 
-static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
+static int handle_map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 {
 	int r;
 
 	if (size_bytes < sizeof *handle->tables)
 		return -EBADMSG;
-	r = map(fd, size_bytes, &handle->shared);
+	r = handle_map_memory(fd, size_bytes, &handle->shared);
 	if (r < 0)
 		return r;
 	handle->shared_bytes = size_bytes;
@@ -86,7 +86,7 @@ static int map_wakeups(struct uncore *handle, int fd)
 	int r;
 
 	handle->wakeups_bytes = own_bytes + sizeof *handle->rules;
-	r = map(fd, handle->wakeups_bytes, &memory);
+	r = handle_map_memory(fd, handle->wakeups_bytes, &memory);
 	if (r < 0)
 		return r;
 	handle->wakeups = memory;
@@ -107,7 +107,7 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 	for (uint32_t i = 0; i < welcome->n_sockets; i++)
 		handle->doorbells[i] = take_fd(&packet->fds[i + 1]);
 	handle->n_doorbells = welcome->n_sockets;
-	r = map_page(handle, packet->fds[0], welcome->page_bytes);
+	r = handle_map_page(handle, packet->fds[0], welcome->page_bytes);
 	if (r < 0)
 		return r;
 	if (handle->tables->n_sockets != handle->n_doorbells)

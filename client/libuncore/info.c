@@ -11,7 +11,7 @@
 enum { REPORT_BYTES_MAX = 16 << 20 };
 
 /* Reads all @size_bytes from offset @at. -EBADMSG: the file has fewer. */
-static int read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
+static int info_read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
 {
 	uint64_t done = 0;
 
@@ -32,14 +32,14 @@ static int read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
 static int check_report(int fd, const char *text, uint64_t size_bytes)
 {
 	struct wire_report_end end;
-	int r = read_all(fd, &end, sizeof end, wire_report_end_at(size_bytes));
+	int r = info_read_all(fd, &end, sizeof end, wire_report_end_at(size_bytes));
 	if (r < 0)
 		return r;
 	return end.json_bytes == size_bytes && end.hash == wire_hash(text, size_bytes) ? 0
 										       : -EAGAIN;
 }
 
-static int read_text(int fd, uint64_t size_bytes, char **ret_text)
+static int info_read_text(int fd, uint64_t size_bytes, char **ret_text)
 {
 	_cleanup_free_ char *text = NULL;
 	int r;
@@ -49,7 +49,7 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 	text = malloc(size_bytes + 1);
 	if (!text)
 		return -ENOMEM;
-	r = read_all(fd, text, size_bytes, 0);
+	r = info_read_all(fd, text, size_bytes, 0);
 	if (r >= 0)
 		r = check_report(fd, text, size_bytes);
 	if (r < 0)
@@ -68,12 +68,14 @@ static int ask_for_report(struct call *call, const union wire_message *request, 
 	close_fd(&call->fd);
 	if (r < 0)
 		return r;
-	r = packet.n_fds == 1 ? read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
-			      : -EBADMSG;
+	r = packet.n_fds == 1
+		    ? info_read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
+		    : -EBADMSG;
 	return r < 0 && r != -EAGAIN ? call_cannot_connect(r, call) : r;
 }
 
-static int ask(const union wire_message *request, const char *socket_path, char **ret_json)
+static int info_ask_uncored(
+	const union wire_message *request, const char *socket_path, char **ret_json)
 {
 	struct call call = call_to(socket_path, CALL_WITHIN_NS);
 	int r;
@@ -92,7 +94,7 @@ static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_
 
 	wire_begin(&request, WIRE_INFO);
 	request.info.topic = topic;
-	return ask(&request, socket_path, ret_json);
+	return info_ask_uncored(&request, socket_path, ret_json);
 }
 
 _public_ int uncore_info(const char *socket_path, char **ret_json)
@@ -110,7 +112,7 @@ _public_ int uncore_clients(const char *socket_path, char **ret_json)
 	union wire_message request;
 
 	wire_begin(&request, WIRE_CLIENTS);
-	return ask(&request, socket_path, ret_json);
+	return info_ask_uncored(&request, socket_path, ret_json);
 }
 
 /* The Prolog of a batch system waits, and with it a job: uncored-jobs(7) says for how long. */

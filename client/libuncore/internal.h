@@ -28,9 +28,9 @@ struct uncore_mark {
 
 struct uncore {
 	struct uncore_mark *mark;
-	const void *shared;         /* the page; only live_word() and cell_of() may look there */
-	uint64_t shared_bytes;      /* mapped */
-	struct page_header *tables; /* copy by page_copy_tables(); all other code uses it */
+	const void *shared;    /* the page; only live_word() and handle_cell_of() may look there */
+	uint64_t shared_bytes; /* mapped */
+	struct page_header *tables;        /* copy by page_copy_tables(); all other code uses it */
 	const struct page_wakeup *wakeups; /* this user's, one per socket */
 	uint64_t wakeups_bytes;            /* mapped */
 	const struct page_rules *rules;    /* after the wake-ups */
@@ -110,7 +110,7 @@ static inline const void *shared_place(const struct uncore *handle, const void *
 }
 
 /* The caller has checked @socket. */
-static inline const struct page_cell *cell_of(const struct uncore *handle, uint32_t socket)
+static inline const struct page_cell *handle_cell_of(const struct uncore *handle, uint32_t socket)
 {
 	const struct page_header *tables = handle->tables;
 

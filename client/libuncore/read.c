@@ -125,7 +125,7 @@ static int too_late(const struct uncore *handle, uint32_t socket, const struct p
 static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t started,
 	const struct patience *patience)
 {
-	const struct page_cell *cell = cell_of(handle, socket);
+	const struct page_cell *cell = handle_cell_of(handle, socket);
 	const struct page_wakeup *wakeup = &handle->wakeups[socket];
 	uint64_t look_ns, last_ns;
 	int r;
@@ -145,7 +145,7 @@ static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t
 }
 
 /* One write to the doorbell. -EAGAIN: it is full. */
-static int push(const struct uncore *handle, uint32_t socket)
+static int read_push_bell(const struct uncore *handle, uint32_t socket)
 {
 	uint64_t one = 1;
 
@@ -162,11 +162,11 @@ static int ring(const struct uncore *handle, uint32_t socket)
 	/* A waiting claim gets a sweep that begins after this; page_started() was read before. */
 	if (page_wakeup_is_claimed(&handle->wakeups[socket]))
 		return 0;
-	r = push(handle, socket);
+	r = read_push_bell(handle, socket);
 	if (r == -EAGAIN) {
 		r = handle_renew_doorbells(handle);
 		if (r == 0)
-			r = push(handle, socket);
+			r = read_push_bell(handle, socket);
 	}
 	return r < 0 ? error_say(r, "Cannot ring uncored for socket %u: %m.", socket) : 0;
 }
@@ -188,7 +188,7 @@ static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uin
 		for (uint32_t i = 0; i < n; i++) {
 			if ((i == own) != last)
 				continue;
-			ret_started[i] = page_started(cell_of(handle, first + i));
+			ret_started[i] = page_started(handle_cell_of(handle, first + i));
 			r = ring(handle, first + i);
 			if (r < 0)
 				return r;
@@ -227,7 +227,7 @@ static const struct channel_room no_channels;
 static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_sweep *ret_sweep,
 	const struct channel_room *channels)
 {
-	if (page_copy(cell_of(handle, socket), ret_sweep, handle->tables->n_metrics,
+	if (page_copy(handle_cell_of(handle, socket), ret_sweep, handle->tables->n_metrics,
 		    channels->values, channels->n) < 0)
 		return error_say(-EAGAIN,
 			"Socket %u is half written: uncored died while it wrote, "

@@ -63,7 +63,7 @@ static int take_table(const struct call *call, struct wire_packet *packet, struc
 	return 0;
 }
 
-static int explain(int error, const struct call *call)
+static int team_call_explain(int error, const struct call *call)
 {
 	return error != -ENOENT ? error
 				: error_say(-ENODATA,
@@ -89,7 +89,7 @@ static bool is_answer(
  * Looking and forgetting need no HELLO, so users that the policy refuses now can still do both.
  */
 
-static bool take_name(const char *name, char ret[TEAM_NAME_BYTES])
+static bool team_call_take_name(const char *name, char ret[TEAM_NAME_BYTES])
 {
 	size_t length = strnlen(name, TEAM_NAME_BYTES);
 
@@ -115,7 +115,7 @@ static int join_once(struct call *call, const union wire_message *request, struc
 	if (r < 0)
 		return r;
 	wire_packet_done(&packet); /* the page is not wanted here */
-	r = explain(call_ask(call, request, WIRE_TABLE, &packet), call);
+	r = team_call_explain(call_ask(call, request, WIRE_TABLE, &packet), call);
 	return r < 0 ? r : take_table(call, &packet, ret);
 }
 
@@ -150,7 +150,7 @@ int team_join(const char *socket_path, const struct team_wish *wish, struct team
 	request.team.run = wish->after_run;
 	request.team.bytes = wish->bytes;
 	request.team.layout = wish->layout;
-	if (!take_name(wish->name, request.team.name))
+	if (!team_call_take_name(wish->name, request.team.name))
 		return say_name(wish->name);
 	do {
 		call_done(&call);
@@ -172,7 +172,7 @@ static int take_unless_own(
 		take_others(&answer.table, ret);
 		return 0;
 	}
-	r = explain(call_take(call, WIRE_TABLE, &packet), call);
+	r = team_call_explain(call_take(call, WIRE_TABLE, &packet), call);
 	return r < 0 ? r : take_table(call, &packet, ret);
 }
 
@@ -190,7 +190,7 @@ int team_look(const char *socket_path, const struct team_choice *choice,
 	request.team.uid = choice->uid;
 	request.team.run = choice->run;
 	request.team.number = choice->number;
-	if (choice->name && !take_name(choice->name, request.team.name))
+	if (choice->name && !team_call_take_name(choice->name, request.team.name))
 		return say_name(choice->name);
 	r = call_connect(&call);
 	if (r == 0)
@@ -221,10 +221,10 @@ int team_forget(const char *socket_path, const struct team_table *table)
 	if (r < 0)
 		return r;
 	request.team.layout = table->layout;
-	return explain(call_ask(&call, &request, WIRE_DONE, &packet), &call);
+	return team_call_explain(call_ask(&call, &request, WIRE_DONE, &packet), &call);
 }
 
-static int take_reading(struct wire_packet *packet, struct team_reading *ret)
+static int team_call_take_reading(struct wire_packet *packet, struct team_reading *ret)
 {
 	const struct wire_reading *told = &packet->message.reading;
 	const size_t n_bytes = told->n_sockets * sizeof ret->sweeps[0];
@@ -245,9 +245,9 @@ static int ask_for_reading(
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
 	int r = call_ask(call, request, WIRE_READING, &packet);
 
-	if (r == 0 && take_reading(&packet, ret) < 0)
+	if (r == 0 && team_call_take_reading(&packet, ret) < 0)
 		r = call_cannot_connect(-EBADMSG, call);
-	return explain(r, call);
+	return team_call_explain(r, call);
 }
 
 int team_last_reading(

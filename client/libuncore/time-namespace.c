@@ -14,7 +14,7 @@
 
 /* The kernel shows the offsets of the namespace for future children. Before Linux 6.0 that one
  * differs from the process's own after unshare(2) and execve(2). */
-static bool is_ours(void)
+static bool time_namespace_is_ours(void)
 {
 	struct stat own, of_children;
 
@@ -31,6 +31,7 @@ __attribute__((constructor)) static void note_offset(void)
 	long long s, ns;
 
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "monotonic %lld %lld", &s, &ns) == 2 && (s || ns) && is_ours())
+	if (sscanf(text, "monotonic %lld %lld", &s, &ns) == 2 && (s || ns) &&
+		time_namespace_is_ours())
 		clock_ahead_ns = (uint64_t)s * 1000000000U + (uint64_t)ns;
 }

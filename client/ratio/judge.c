@@ -24,7 +24,7 @@ static void set_interval(struct compare_pair *pair, double margin)
 }
 
 /* The ratio, and the interval of the windows, which says nothing about the scatter of runs. */
-static void begin(struct compare_pair *pair)
+static void judge_begin_pair(struct compare_pair *pair)
 {
 	const size_t least = pair->a.n < pair->b.n ? pair->a.n : pair->b.n;
 
@@ -74,7 +74,7 @@ void compare_judge(struct compare_pair pairs[], size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (pairs[i].why)
 			continue;
-		begin(&pairs[i]);
+		judge_begin_pair(&pairs[i]);
 		if (pairs[i].has_scatter)
 			sorted[n_sorted++] = &pairs[i];
 	}

@@ -35,7 +35,7 @@ static double number(const struct json_value *object)
 	return json_real(object, json_has(object, "bytes") ? "bytes" : "value");
 }
 
-static double sum_of(const struct json_value *subject, const char *name)
+static double pairs_sum_of(const struct json_value *subject, const char *name)
 {
 	double sum = 0;
 
@@ -79,7 +79,7 @@ static bool take_side(const struct json_value *subject, const char *name, struct
 	JSON_EACH (each, run)
 		ret->runs[ret->n++] = json_double(run);
 	if (!each)
-		ret->runs[ret->n++] = sum_of(subject, name);
+		ret->runs[ret->n++] = pairs_sum_of(subject, name);
 	for (size_t i = 0; i < n; i++)
 		are_positive &= ret->runs[i] > 0;
 	return are_positive;
@@ -126,7 +126,7 @@ static const char *take_pair(
 	if (why)
 		return why;
 	/* The mean of no counts but 0 is 0. */
-	pair->both_zero = sum_of(a, pair->name) <= 0 && sum_of(b, pair->name) <= 0;
+	pair->both_zero = pairs_sum_of(a, pair->name) <= 0 && pairs_sum_of(b, pair->name) <= 0;
 	if (pair->both_zero)
 		return "both are 0";
 	if (!take_side(a, pair->name, &pair->a) || !take_side(b, pair->name, &pair->b))
@@ -162,7 +162,8 @@ static const struct json_value *regions_of(const struct json_value *document)
 	return json_list(total ? total : document, "regions");
 }
 
-static const struct json_value *find_region(const struct json_value *document, const char *name)
+static const struct json_value *pairs_find_region(
+	const struct json_value *document, const char *name)
 {
 	const struct json_value *regions = regions_of(document);
 
@@ -173,10 +174,10 @@ static const struct json_value *find_region(const struct json_value *document, c
 }
 
 /* Adds a run, which must be like the @first. */
-static void add_run(struct compare_pair *pair, struct compare_side *side,
+static void pairs_add_run(struct compare_pair *pair, struct compare_side *side,
 	const struct json_value *first, const struct json_value *run)
 {
-	if (pair->both_zero && sum_of(run, pair->name) > 0)
+	if (pair->both_zero && pairs_sum_of(run, pair->name) > 0)
 		*pair = (struct compare_pair){
 			.name = pair->name, .region = pair->region, .why = "a count of 0"
 		};
@@ -198,18 +199,18 @@ static void add_runs(const struct json_value *first, const struct json_value *do
 		if (strcmp(json_text(region, "name", ""), name) != 0)
 			continue;
 		for (size_t i = 0; i < n && !is_first; i++)
-			add_run(&pairs[i], is_a ? &pairs[i].a : &pairs[i].b, first, region);
+			pairs_add_run(&pairs[i], is_a ? &pairs[i].a : &pairs[i].b, first, region);
 		is_first = false;
 	}
 }
 
-static void take_region(const struct json_value *a, const struct json_value *b,
+static void pairs_take_region(const struct json_value *a, const struct json_value *b,
 	const struct json_value *region, struct compare *ret)
 {
 	const char *name = json_text(region, "name", "");
 	const size_t begin = ret->n;
 
-	take_pairs(region, find_region(b, name), name, ret);
+	take_pairs(region, pairs_find_region(b, name), name, ret);
 	add_runs(region, a, true, &ret->pairs[begin], ret->n - begin);
 	add_runs(region, b, false, &ret->pairs[begin], ret->n - begin);
 }
@@ -221,8 +222,8 @@ void pairs_take(const struct json_value *a, const struct json_value *b, struct c
 	if (!regions)
 		take_pairs(a, b, NULL, ret);
 	JSON_EACH (regions, region)
-		if (find_region(a, json_text(region, "name", "")) == region)
-			take_region(a, b, region, ret);
+		if (pairs_find_region(a, json_text(region, "name", "")) == region)
+			pairs_take_region(a, b, region, ret);
 	if (!json_is_equal(json_member(a, "platform"), json_member(b, "platform")))
 		for (size_t i = 0; i < ret->n; i++)
 			ret->pairs[i].why = "another platform";
@@ -231,7 +232,7 @@ void pairs_take(const struct json_value *a, const struct json_value *b, struct c
 void pairs_add(struct compare *all, const struct json_value *a, const struct json_value *more)
 {
 	for (size_t i = 0; i < all->n; i++)
-		add_run(&all->pairs[i], &all->pairs[i].b, a, more);
+		pairs_add_run(&all->pairs[i], &all->pairs[i].b, a, more);
 }
 
 void pairs_done(struct compare *all)

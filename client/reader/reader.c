@@ -81,16 +81,17 @@ void readout_done(struct readout *readout)
 	*readout = (struct readout){ 0 };
 }
 
-static bool has_room(
+static bool reader_has_room(
 	const struct readout *readout, const struct uncore_machine *machine, bool channels)
 {
 	return readout->samples && readout->n_sockets == machine->n_sockets &&
 	       readout->n_channels == machine->n_channels && (readout->channels || !channels);
 }
 
-static int make_room(struct readout *readout, const struct uncore_machine *machine, bool channels)
+static int reader_make_room(
+	struct readout *readout, const struct uncore_machine *machine, bool channels)
 {
-	if (has_room(readout, machine, channels))
+	if (reader_has_room(readout, machine, channels))
 		return 0;
 	readout_done(readout);
 	readout->n_sockets = machine->n_sockets;
@@ -140,7 +141,7 @@ static int read_fresh(const struct reader *reader, const struct reader_wish *wis
 }
 
 /* Takes the last sweeps, unless one is older than the site's least interval. */
-static bool take_last(
+static bool reader_take_last(
 	const struct reader *reader, uint64_t called_ns, uint64_t hold_ns, struct readout *ret)
 {
 	uint64_t oldest_ns = called_ns;
@@ -168,7 +169,7 @@ static int read_gauge(
 	r = read_fresh(reader, wish, hold_ns ? wish->patience_ns : 0, ret);
 	if (r != -ETIMEDOUT || !hold_ns)
 		return r;
-	if (take_last(reader, called_ns, hold_ns, ret))
+	if (reader_take_last(reader, called_ns, hold_ns, ret))
 		return 0;
 	if (!wish->patience_ns || clock_now_ns() >= wish->deadline_ns)
 		return r;
@@ -194,7 +195,7 @@ static int read_channels(const struct reader *reader, struct readout *ret)
 
 int reader_read(const struct reader *reader, const struct reader_wish *wish, struct readout *ret)
 {
-	int r = make_room(ret, &reader->machine, wish->channels);
+	int r = reader_make_room(ret, &reader->machine, wish->channels);
 
 	if (r < 0)
 		return r;

@@ -55,7 +55,7 @@ void join_json_imbalance(
 	jsonwriter_close(json);
 }
 
-static void region_json(struct jsonwriter *json, const struct join *join, uint32_t region)
+static void join_region_json(struct jsonwriter *json, const struct join *join, uint32_t region)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "region", join->total.regions[region].name);
@@ -121,7 +121,7 @@ static void begin_json(struct jsonwriter *json, const struct join *join,
 	record_json_member(json, "total", &join->total);
 	jsonwriter_array(json, "imbalance");
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		region_json(json, join, i);
+		join_region_json(json, join, i);
 	jsonwriter_close(json);
 }
 
@@ -165,7 +165,7 @@ static void node_json(struct jsonwriter *json, const struct record *record)
 }
 
 /* With more counts than a page has room for, its percentiles stay. */
-static bool has_room(const struct join *join)
+static bool join_has_room(const struct join *join)
 {
 	return (uint64_t)join->n_records * join->total.n_regions * join->total.n_metrics <=
 	       COUNTS_MOST;
@@ -178,7 +178,7 @@ void join_json_counts(struct jsonwriter *json, const struct join *join)
 		node_json(json, &join->records[i]);
 	jsonwriter_close(json);
 	jsonwriter_array(json, "counts");
-	for (uint32_t i = 0; has_room(join) && i < join->total.n_regions; i++)
+	for (uint32_t i = 0; join_has_room(join) && i < join->total.n_regions; i++)
 		counts_json(json, join, i);
 	jsonwriter_close(json);
 }

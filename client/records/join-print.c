@@ -29,7 +29,7 @@ static void print_ranks(FILE *out, const struct record *total)
 	fprintf(out, " rank%s", total->n_members == 1 && total->n_expected <= 1 ? "" : "s");
 }
 
-static void print_heading(FILE *out, const struct join *join)
+static void join_print_heading(FILE *out, const struct join *join)
 {
 	const struct record *total = &join->total;
 	const uint32_t n_nodes = join->runs.n_machines;
@@ -53,7 +53,7 @@ static void print_heading(FILE *out, const struct join *join)
 
 /* --- rows --- */
 
-static int print_rows(FILE *out, const struct join *join)
+static int join_print_rows(FILE *out, const struct join *join)
 {
 	struct record total = join->total; /* borrows all that it has */
 	_cleanup_free_ struct record_region *rows = calloc(total.n_regions + 1U, sizeof *rows);
@@ -223,7 +223,7 @@ static bool has_nodes(const struct join *join, uint32_t i)
 	return join_is_sum(join) || join->regions[i].n_parts > 1;
 }
 
-static int print_nodes(FILE *out, const struct join *join, bool asked)
+static int join_print_nodes(FILE *out, const struct join *join, bool asked)
 {
 	size_t n = 0;
 	int r = 0;
@@ -256,13 +256,13 @@ void join_print_notes(FILE *out, const char *notes)
 
 int join_print(FILE *out, const struct join *join, const char *notes, bool nodes)
 {
-	print_heading(out, join);
-	if (print_rows(out, join) < 0)
+	join_print_heading(out, join);
+	if (join_print_rows(out, join) < 0)
 		return -ENOMEM;
 	join_print_imbalance(out, join);
 	spread_print(out, join);
 	join_print_ranks(out, join);
-	if (print_nodes(out, join, nodes) < 0)
+	if (join_print_nodes(out, join, nodes) < 0)
 		return -ENOMEM;
 	fputc('\n', out);
 	join_print_notes(out, notes);

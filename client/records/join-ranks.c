@@ -47,7 +47,7 @@ void join_json_bins(struct jsonwriter *json, const struct join *join)
 
 /* --- tables --- */
 
-static void write_one(FILE *out, const struct join *join, const struct ranks_one *one)
+static void join_ranks_write_one(FILE *out, const struct join *join, const struct ranks_one *one)
 {
 	char host[HOST_MOST + 1], time[QUANTITY_MAX];
 
@@ -59,7 +59,7 @@ static void write_one(FILE *out, const struct join *join, const struct ranks_one
 		fprintf(out, "rank %" PRId64 " on %s %s", one->rank, host, time);
 }
 
-static void write_region(
+static void join_ranks_write_region(
 	FILE *out, const struct join *join, uint32_t region, const struct ranks_spread *spread)
 {
 	char text[COLUMN_CELL_MAX];
@@ -69,7 +69,7 @@ static void write_region(
 	fprintf(out, "%s: ", text);
 	for (i = 0; i < spread->outliers.n && i < LINE_RANKS; i++) {
 		fputs(i ? ", " : "", out);
-		write_one(out, join, spread->outliers.first[i]);
+		join_ranks_write_one(out, join, spread->outliers.first[i]);
 	}
 	if (i < spread->outliers.n)
 		fprintf(out, " and %" PRIu32 " more", spread->outliers.n - i);
@@ -77,7 +77,7 @@ static void write_region(
 	fprintf(out, "; the median of %" PRIu32 " ranks %s", spread->n, text);
 }
 
-static void print_region(
+static void join_ranks_print_region(
 	FILE *out, const struct join *join, uint32_t region, const struct ranks_spread *spread)
 {
 	_cleanup_free_ char *text = NULL;
@@ -86,7 +86,7 @@ static void print_region(
 
 	if (!line)
 		return;
-	write_region(line, join, region, spread);
+	join_ranks_write_region(line, join, region, spread);
 	if (fclose(line) == EOF)
 		return;
 	fputc(' ', out);
@@ -105,6 +105,6 @@ void join_print_ranks(FILE *out, const struct join *join)
 		if (!has_title)
 			fputs("\n Ranks whose time in a region stands out:\n", out);
 		has_title = true;
-		print_region(out, join, i, &spread);
+		join_ranks_print_region(out, join, i, &spread);
 	}
 }

@@ -15,7 +15,7 @@ static int copy_text(const char *text, char **ret)
 }
 
 /* Why there is no such value; NULL: there is one. */
-static const char *why_absent(const struct record_value *values, uint32_t metric)
+static const char *join_why_absent(const struct record_value *values, uint32_t metric)
 {
 	if (metric == UINT32_MAX)
 		return "a node's platform has no such metric";
@@ -26,7 +26,7 @@ static const char *why_absent(const struct record_value *values, uint32_t metric
 
 static int copy_value(const struct record_value *values, uint32_t metric, struct record_value *ret)
 {
-	const char *why = why_absent(values, metric);
+	const char *why = join_why_absent(values, metric);
 
 	if (!why) {
 		*ret = values[metric];
@@ -66,15 +66,15 @@ static bool is_like(const struct join_source *source, const struct record_socket
 	bool like = !from->window_ns == !sum->window_ns;
 
 	for (uint32_t i = 0; like && i < source->n_metrics; i++) {
-		const char *why = why_absent(from->values, source->metrics[i]);
-		const char *other = why_absent(sum->values, i);
+		const char *why = join_why_absent(from->values, source->metrics[i]);
+		const char *other = join_why_absent(sum->values, i);
 
 		like = why && other ? strcmp(why, other) == 0 : why == other;
 	}
 	return like;
 }
 
-static void add_value(const struct record_value *part, struct record_value *sum)
+static void join_add_value(const struct record_value *part, struct record_value *sum)
 {
 	sum->count = join_add(sum->count, part->count);
 	sum->share = join_add(sum->share, part->share);
@@ -83,7 +83,7 @@ static void add_value(const struct record_value *part, struct record_value *sum)
 	sum->quality |= part->quality;
 }
 
-static void add_socket(const struct join_source *source, const struct record_socket *from,
+static void join_add_socket(const struct join_source *source, const struct record_socket *from,
 	struct record_socket *sum)
 {
 	sum->window_ns = join_add(sum->window_ns, from->window_ns);
@@ -98,7 +98,7 @@ static void add_socket(const struct join_source *source, const struct record_soc
 		sum->sums->of[i].bound += part.bound;
 		sum->sums->of[i].rate += part.rate;
 		sum->sums->of[i].rate_bound += part.rate_bound;
-		add_value(&from->values[metric], &sum->values[i]);
+		join_add_value(&from->values[metric], &sum->values[i]);
 	}
 }
 
@@ -123,7 +123,7 @@ int join_fold_socket(const struct join_source *source, const struct record_socke
 
 	for (uint32_t i = 0; i < total->n_sockets; i++)
 		if (is_like(source, from, &total->sockets[i])) {
-			add_socket(source, from, &total->sockets[i]);
+			join_add_socket(source, from, &total->sockets[i]);
 			return 0;
 		}
 	r = join_copy_socket(source, from, total);

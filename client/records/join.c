@@ -76,7 +76,7 @@ static void join_numbers(const struct record_region *region, struct record_regio
 /* --- regions --- */
 
 /* Adds an empty region to the sum. */
-static int add_region(struct join *join, const struct join_source *source, const char *name)
+static int join_add_region(struct join *join, const struct join_source *source, const char *name)
 {
 	const uint32_t n = join->total.n_regions;
 	const int64_t number = names_add(&join->names, name);
@@ -102,14 +102,15 @@ static int add_region(struct join *join, const struct join_source *source, const
 }
 
 /* The place of the region of the sum, which is made if it is missing; -ENOMEM. */
-static int64_t find_region(struct join *join, const struct join_source *source, const char *name)
+static int64_t join_find_region(
+	struct join *join, const struct join_source *source, const char *name)
 {
 	char row[RECORD_NAME_BYTES + 16];
 	int64_t at;
 
 	snprintf(row, sizeof row, "%" PRIu32 ".%s", source->group, name);
 	at = names_add(&join->rows, row);
-	if (at == join->total.n_regions && add_region(join, source, name) < 0)
+	if (at == join->total.n_regions && join_add_region(join, source, name) < 0)
 		return -ENOMEM;
 	return at;
 }
@@ -137,7 +138,7 @@ static int add_counts(const struct join_source *source, const struct record_regi
 static int join_part(
 	struct join *join, const struct join_source *source, const struct record_region *from)
 {
-	const int64_t at = find_region(join, source, from->name);
+	const int64_t at = join_find_region(join, source, from->name);
 	struct join_region *region = &join->regions[at];
 	struct record_region *total = &join->total.regions[at];
 	int r = at < 0 ? (int)at : add_counts(source, from, region);
@@ -172,7 +173,7 @@ static int join_part(
 }
 
 /* A sum of sockets also has a reason for each metric that a later node may have. */
-static void match_metrics(const struct join *join, struct join_source *source)
+static void join_match_metrics(const struct join *join, struct join_source *source)
 {
 	const struct record *total = &join->total;
 
@@ -194,7 +195,7 @@ int join_copy_sockets(const struct join *join, const struct record *record,
 	struct join_source source = { .record = record };
 	int r = 0;
 
-	match_metrics(join, &source);
+	join_match_metrics(join, &source);
 	for (uint32_t i = 0; r == 0 && i < from->n_sockets; i++)
 		r = join_copy_socket(&source, &from->sockets[i], ret);
 	return r;
@@ -206,7 +207,7 @@ static int join_record(struct join *join, uint32_t place, uint32_t group)
 	struct join_source source = { .record = record, .place = place, .group = group };
 	int r = names_add(&join->hosts, record->host) < 0 ? -ENOMEM : 0;
 
-	match_metrics(join, &source);
+	join_match_metrics(join, &source);
 	for (uint32_t i = 0; r == 0 && i < record->n_regions; i++)
 		r = join_part(join, &source, &record->regions[i]);
 	return r;
@@ -214,7 +215,7 @@ static int join_record(struct join *join, uint32_t place, uint32_t group)
 
 /* --- several runs --- */
 
-static int compare(const void *a, const void *b)
+static int join_compare(const void *a, const void *b)
 {
 	const struct join_region *x = a, *y = b;
 
@@ -233,7 +234,7 @@ static int sort_regions(struct join *join)
 	if (!sorted)
 		return -ENOMEM;
 	if (n)
-		qsort(join->regions, n, sizeof *join->regions, compare);
+		qsort(join->regions, n, sizeof *join->regions, join_compare);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct join_region *region = &join->regions[i];
 
@@ -246,7 +247,7 @@ static int sort_regions(struct join *join)
 	return 0;
 }
 
-static int find_places(struct join *join)
+static int join_find_places(struct join *join)
 {
 	_cleanup_free_ uint32_t *n_of_machine =
 		calloc(join->runs.n_machines + 1U, sizeof *n_of_machine);
@@ -262,14 +263,14 @@ static int find_places(struct join *join)
 
 /* --- the whole --- */
 
-static int end(struct join *join)
+static int join_end(struct join *join)
 {
 	int r = sort_regions(join);
 
 	/* The shared part of the window is the mean of the nodes, because the window is. */
 	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
 		join->total.regions[i].shared_ns /= join->regions[i].n_parts;
-	return r < 0 ? r : find_places(join);
+	return r < 0 ? r : join_find_places(join);
 }
 
 static int join_all(struct join *join)
@@ -284,7 +285,7 @@ static int join_all(struct join *join)
 		join->n_apart += is_apart;
 		r = join_record(join, i, is_apart ? join->runs.n_runs + i : join->runs.of[i]);
 	}
-	return r < 0 ? r : end(join);
+	return r < 0 ? r : join_end(join);
 }
 
 int join_records(struct record_list *list, struct join *ret)
@@ -333,7 +334,7 @@ int join_end_folding(struct join *join, bool is_one_run)
 	for (uint32_t i = 0; i < join->n_records; i++)
 		if (join->runs.of[i])
 			return -EXDEV;
-	return end(join);
+	return join_end(join);
 }
 
 void join_short_host(const struct record *record, char *ret_host, size_t size_bytes)

@@ -53,15 +53,16 @@ enum json_kind json_reader_kind(const struct json_reader *reader, const char *ke
 }
 
 /* The member @key; NULL: it is missing, or null. */
-static const struct json_value *find(const struct json_reader *reader, const char *key)
+static const struct json_value *json_reader_find(const struct json_reader *reader, const char *key)
 {
 	return json_reader_failed(reader) ? NULL : json_member(reader->value, key);
 }
 
-static struct json_reader enter(const struct json_reader *reader, const char *key,
+static struct json_reader json_reader_enter(const struct json_reader *reader, const char *key,
 	enum json_kind kind, const char *is_wrong)
 {
-	struct json_reader member = { reader->failure, find(reader, key), reader, key, 0 };
+	struct json_reader member = { reader->failure, json_reader_find(reader, key), reader, key,
+		0 };
 
 	if (json_value_kind(member.value) != kind) {
 		member.value = NULL;
@@ -72,12 +73,12 @@ static struct json_reader enter(const struct json_reader *reader, const char *ke
 
 struct json_reader json_reader_object(const struct json_reader *reader, const char *key)
 {
-	return enter(reader, key, JSON_OBJECT, "is not an object");
+	return json_reader_enter(reader, key, JSON_OBJECT, "is not an object");
 }
 
 struct json_reader json_reader_list(const struct json_reader *reader, const char *key, size_t most)
 {
-	const struct json_reader list = enter(reader, key, JSON_LIST, "is not a list");
+	const struct json_reader list = json_reader_enter(reader, key, JSON_LIST, "is not a list");
 
 	if (list.value && list.value->n_inside > most)
 		json_reader_fail(reader, key, "has more than %zu elements", most);
@@ -85,7 +86,7 @@ struct json_reader json_reader_list(const struct json_reader *reader, const char
 }
 
 /* As json_next(); NULL, too: the reading failed. */
-static const struct json_value *after(
+static const struct json_value *json_reader_after(
 	const struct json_reader *whole, const struct json_value *last)
 {
 	return json_reader_failed(whole) ? NULL : json_next(whole->value, last);
@@ -94,13 +95,13 @@ static const struct json_value *after(
 bool json_reader_next(const struct json_reader *list, struct json_reader *ret)
 {
 	const size_t index = ret->value ? ret->index + 1 : 0;
-	const struct json_value *next = after(list, ret->value);
+	const struct json_value *next = json_reader_after(list, ret->value);
 
 	*ret = (struct json_reader){ list->failure, next, list, NULL, index };
 	return next;
 }
 
-static bool was_there(const struct json_reader *object, const struct json_value *key)
+static bool key_was_there(const struct json_reader *object, const struct json_value *key)
 {
 	const struct json_value *at = object->value + 1;
 
@@ -112,8 +113,8 @@ static bool was_there(const struct json_reader *object, const struct json_value 
 const char *json_reader_next_key(const struct json_reader *object, const struct json_value **last)
 {
 	do
-		*last = after(object, *last);
-	while (*last && was_there(object, *last));
+		*last = json_reader_after(object, *last);
+	while (*last && key_was_there(object, *last));
 	return *last ? (*last)->at : NULL;
 }
 
@@ -130,17 +131,17 @@ void *json_reader_room(const struct json_reader *list, size_t element_bytes)
 /* --- values --- */
 
 /* UINT64_MAX: it is negative, or larger than that. -0 is neither. */
-static uint64_t number_of(const struct json_value *value)
+static uint64_t json_reader_number_of(const struct json_value *value)
 {
 	return *value->at == '-' && json_double(value) < 0 ? UINT64_MAX : json_count(value);
 }
 
 /* @most is at most INT64_MAX. */
-static uint64_t take_number(const struct json_reader *reader, const char *key,
+static uint64_t json_reader_take_number(const struct json_reader *reader, const char *key,
 	const struct json_value *value, uint64_t most)
 {
 	const uint64_t number =
-		json_value_kind(value) == JSON_WHOLE ? number_of(value) : UINT64_MAX;
+		json_value_kind(value) == JSON_WHOLE ? json_reader_number_of(value) : UINT64_MAX;
 
 	if (number <= most)
 		return number;
@@ -150,27 +151,27 @@ static uint64_t take_number(const struct json_reader *reader, const char *key,
 
 uint64_t json_reader_number(const struct json_reader *reader, const char *key, uint64_t most)
 {
-	return take_number(reader, key, find(reader, key), most);
+	return json_reader_take_number(reader, key, json_reader_find(reader, key), most);
 }
 
 uint64_t json_reader_whole(const struct json_reader *element, uint64_t most)
 {
-	return take_number(element, NULL, element->value, most);
+	return json_reader_take_number(element, NULL, element->value, most);
 }
 
 int64_t json_reader_number_or(
 	const struct json_reader *reader, const char *key, int64_t most, int64_t absent)
 {
-	const struct json_value *member = find(reader, key);
+	const struct json_value *member = json_reader_find(reader, key);
 
 	if (!member)
 		return absent;
-	return (int64_t)take_number(reader, key, member, (uint64_t)most);
+	return (int64_t)json_reader_take_number(reader, key, member, (uint64_t)most);
 }
 
 double json_reader_real(const struct json_reader *reader, const char *key)
 {
-	const struct json_value *member = find(reader, key);
+	const struct json_value *member = json_reader_find(reader, key);
 	const double number = json_value_kind(member) >= JSON_WHOLE ? json_double(member) : NAN;
 
 	if (!member || (isfinite(number) && number >= 0))
@@ -181,7 +182,7 @@ double json_reader_real(const struct json_reader *reader, const char *key)
 
 bool json_reader_flag(const struct json_reader *reader, const char *key)
 {
-	const struct json_value *member = find(reader, key);
+	const struct json_value *member = json_reader_find(reader, key);
 
 	if (json_value_kind(member) == JSON_FLAG)
 		return *member->at == 't';
@@ -190,8 +191,8 @@ bool json_reader_flag(const struct json_reader *reader, const char *key)
 }
 
 /* Refuses texts with a NUL, because C would end them there. */
-static void copy(const struct json_reader *reader, const char *key, const struct json_value *value,
-	struct json_reader_text ret)
+static void json_reader_copy(const struct json_reader *reader, const char *key,
+	const struct json_value *value, struct json_reader_text ret)
 {
 	*ret.text = '\0';
 	if (json_value_kind(value) != JSON_TEXT)
@@ -207,7 +208,7 @@ static void copy(const struct json_reader *reader, const char *key, const struct
 void json_reader_text(
 	const struct json_reader *reader, const char *key, struct json_reader_text ret)
 {
-	copy(reader, key, find(reader, key), ret);
+	json_reader_copy(reader, key, json_reader_find(reader, key), ret);
 	if (text_is_plain(ret.text))
 		return;
 	json_reader_fail(reader, key, "has characters that are not plain text");
@@ -217,22 +218,22 @@ void json_reader_text(
 void json_reader_free_text(
 	const struct json_reader *reader, const char *key, struct json_reader_text ret)
 {
-	const struct json_value *member = find(reader, key);
+	const struct json_value *member = json_reader_find(reader, key);
 
 	*ret.text = '\0';
 	if (member)
-		copy(reader, key, member, ret);
+		json_reader_copy(reader, key, member, ret);
 	text_make_plain(ret.text);
 }
 
 char *json_reader_copy_free_text(const struct json_reader *reader, const char *key)
 {
-	const struct json_value *value = find(reader, key);
+	const struct json_value *value = json_reader_find(reader, key);
 	const size_t n = json_value_kind(value) == JSON_TEXT ? value->n_inside : 0;
 	char *copied = calloc(n + 1, 1);
 
 	if (copied) {
-		copy(reader, key, value, (struct json_reader_text){ copied, n + 1 });
+		json_reader_copy(reader, key, value, (struct json_reader_text){ copied, n + 1 });
 		text_make_plain(copied);
 	} else {
 		json_reader_fail(reader, key, "is too long for the memory");

@@ -18,7 +18,7 @@ void json_text_done(struct json_text *text)
 
 /* --- reading; each function returns the place after what it read, or NULL: it is wrong --- */
 
-static char *skip_blanks(char *at)
+static char *json_text_skip_blanks(char *at)
 {
 	while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')
 		at++;
@@ -42,7 +42,7 @@ static char *take_word(char *at, const char *word)
 }
 
 /* Takes 01 and 1., too. */
-static char *take_number(char *at, struct json_value *value)
+static char *json_text_take_number(char *at, struct json_value *value)
 {
 	const char *end;
 
@@ -114,7 +114,7 @@ static const bool stands_for_itself[256] = {
 	[']' ... 255] = true,
 };
 
-static char *take_text(char *at, struct json_value *value)
+static char *json_text_take_text(char *at, struct json_value *value)
 {
 	char *to;
 
@@ -140,7 +140,7 @@ static char *take_scalar(char *at, struct json_value *value)
 {
 	switch (*at) {
 	case '"':
-		return take_text(at, value);
+		return json_text_take_text(at, value);
 	case 't':
 		value->kind = JSON_FLAG;
 		return take_word(at, "true");
@@ -151,12 +151,12 @@ static char *take_scalar(char *at, struct json_value *value)
 		value->kind = JSON_NULL;
 		return take_word(at, "null");
 	default:
-		return take_number(at, value);
+		return json_text_take_number(at, value);
 	}
 }
 
 /* NULL: there is no room. */
-static struct json_value *add_value(struct json_text *text, char *at)
+static struct json_value *json_text_add_value(struct json_text *text, char *at)
 {
 	text->has_no_room = array_room(&text->values, text->n, sizeof *text->values) < 0;
 	if (text->has_no_room)
@@ -165,16 +165,16 @@ static struct json_value *add_value(struct json_text *text, char *at)
 	return &text->values[text->n++];
 }
 
-static char *parse_value(struct json_text *text, char *at, int depth);
+static char *json_text_parse_value(struct json_text *text, char *at, int depth);
 
 /* @at is at a key. */
 static char *parse_key(struct json_text *text, char *at)
 {
-	struct json_value *key = *at == '"' ? add_value(text, at) : NULL;
+	struct json_value *key = *at == '"' ? json_text_add_value(text, at) : NULL;
 
-	at = key ? take_text(at, key) : NULL;
-	at = at ? skip_blanks(at) : NULL;
-	return at && *at == ':' ? skip_blanks(at + 1) : NULL;
+	at = key ? json_text_take_text(at, key) : NULL;
+	at = at ? json_text_skip_blanks(at) : NULL;
+	return at && *at == ':' ? json_text_skip_blanks(at + 1) : NULL;
 }
 
 /* The members or elements of the value that was added last. */
@@ -185,14 +185,14 @@ static char *parse_inside(struct json_text *text, char *at, int depth)
 	const char end = is_object ? '}' : ']';
 	uint32_t n = 0;
 
-	at = skip_blanks(at + 1);
+	at = json_text_skip_blanks(at + 1);
 	if (*at != end)
 		do {
-			at = skip_blanks(at + (n++ > 0));
+			at = json_text_skip_blanks(at + (n++ > 0));
 			if (is_object)
 				at = parse_key(text, at);
-			at = at ? parse_value(text, at, depth + 1) : NULL;
-			at = at ? skip_blanks(at) : NULL;
+			at = at ? json_text_parse_value(text, at, depth + 1) : NULL;
+			at = at ? json_text_skip_blanks(at) : NULL;
 		} while (at && *at == ',');
 	text->values[whole].kind = is_object ? JSON_OBJECT : JSON_LIST;
 	text->values[whole].n_inside = n;
@@ -200,9 +200,9 @@ static char *parse_inside(struct json_text *text, char *at, int depth)
 	return at && *at == end ? at + 1 : NULL;
 }
 
-static char *parse_value(struct json_text *text, char *at, int depth)
+static char *json_text_parse_value(struct json_text *text, char *at, int depth)
 {
-	struct json_value *value = depth < DEPTH_MOST ? add_value(text, at) : NULL;
+	struct json_value *value = depth < DEPTH_MOST ? json_text_add_value(text, at) : NULL;
 	char *end;
 
 	if (!value)
@@ -218,8 +218,8 @@ static char *parse_value(struct json_text *text, char *at, int depth)
 /* A number alone may have been cut. */
 static bool parse_all(struct json_text *text, char *at)
 {
-	at = parse_value(text, skip_blanks(at), 0);
-	return at && !*skip_blanks(at) && text->values->kind != JSON_NULL &&
+	at = json_text_parse_value(text, json_text_skip_blanks(at), 0);
+	return at && !*json_text_skip_blanks(at) && text->values->kind != JSON_NULL &&
 	       (*at || text->values->kind < JSON_WHOLE);
 }
 

@@ -18,7 +18,7 @@ void names_done(struct names *names)
 }
 
 /* FNV-1a */
-static uint32_t hash_of(const struct names *names, const char *name)
+static uint32_t names_hash_of(const struct names *names, const char *name)
 {
 	uint32_t hash = 2166136261;
 
@@ -27,23 +27,23 @@ static uint32_t hash_of(const struct names *names, const char *name)
 	return hash;
 }
 
-static bool is_same(const char *name, const char *other)
+static bool names_is_same(const char *name, const char *other)
 {
 	return strcmp(name, other) == 0;
 }
 
 /* The slot of a name like @name, or the free one for it. At least half of the slots are free. */
-static uint32_t *find(const struct names *names, const char *name,
+static uint32_t *names_find(const struct names *names, const char *name,
 	bool (*is_like)(const char *name, const char *other))
 {
-	uint32_t at = hash_of(names, name) & (names->n_slots - 1);
+	uint32_t at = names_hash_of(names, name) & (names->n_slots - 1);
 
 	while (names->slots[at] && !is_like(names->all[names->slots[at] - 1], name))
 		at = (at + 1) & (names->n_slots - 1);
 	return &names->slots[at];
 }
 
-static int make_room(struct names *names)
+static int names_make_room(struct names *names)
 {
 	uint32_t *slots;
 
@@ -56,7 +56,7 @@ static int make_room(struct names *names)
 	names->slots = slots;
 	names->n_slots = names->n_slots ? 2 * names->n_slots : 16;
 	for (uint32_t i = 0; i < names->n; i++)
-		*find(names, names->all[i], is_same) = i + 1;
+		*names_find(names, names->all[i], names_is_same) = i + 1;
 	return 0;
 }
 
@@ -64,9 +64,9 @@ int64_t names_add(struct names *names, const char *name)
 {
 	uint32_t *slot;
 
-	if (make_room(names) < 0 || array_room(&names->all, names->n, sizeof *names->all) < 0)
+	if (names_make_room(names) < 0 || array_room(&names->all, names->n, sizeof *names->all) < 0)
 		return -ENOMEM;
-	slot = find(names, name, is_same);
+	slot = names_find(names, name, names_is_same);
 	if (*slot)
 		return *slot - 1;
 	names->all[names->n] = strdup(name);
@@ -78,10 +78,10 @@ int64_t names_add(struct names *names, const char *name)
 
 bool names_have(const struct names *names, const char *name)
 {
-	return names->n && *find(names, name, is_same);
+	return names->n && *names_find(names, name, names_is_same);
 }
 
 bool names_have_host(const struct names *names, const char *host)
 {
-	return names->n && *find(names, host, hostlist_is_same);
+	return names->n && *names_find(names, host, hostlist_is_same);
 }

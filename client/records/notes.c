@@ -26,7 +26,7 @@ static void end_kind(const struct note_kind *kind)
 		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
 }
 
-static const char *host_of(const struct record *record)
+static const char *notes_host_of(const struct record *record)
 {
 	return *record->host ? record->host : "a host without a name";
 }
@@ -49,7 +49,7 @@ bool notes_is_twin(struct twins *twins, const struct record *record)
 		return false;
 	if (twins->n++ < LIKE_MOST)
 		fprintf(twins->out, "%s is there twice with the same run; one is left out.\n",
-			host_of(record));
+			notes_host_of(record));
 	return true;
 }
 
@@ -77,7 +77,7 @@ void notes_leave_out_twins(struct record_list *list, FILE *out)
 
 /* --- runs --- */
 
-static void write_time(FILE *out, int64_t time_ns)
+static void notes_write_time(FILE *out, int64_t time_ns)
 {
 	char text[RECORD_TIME_MAX];
 
@@ -87,9 +87,9 @@ static void write_time(FILE *out, int64_t time_ns)
 
 static void write_span(FILE *out, int64_t begun_ns, int64_t ended_ns)
 {
-	write_time(out, begun_ns);
+	notes_write_time(out, begun_ns);
 	fputs(" to ", out);
-	write_time(out, ended_ns);
+	notes_write_time(out, ended_ns);
 }
 
 static void write_run(const struct join *join, uint32_t run, FILE *out)
@@ -115,7 +115,7 @@ static void write_run(const struct join *join, uint32_t run, FILE *out)
 	fprintf(out, *first->label ? ", label %s.\n" : "%s.\n", first->label);
 }
 
-static void write_runs(const struct join *join, FILE *out)
+static void notes_write_runs(const struct join *join, FILE *out)
 {
 	_cleanup_(end_kind) struct note_kind kind = { .out = out };
 
@@ -154,7 +154,7 @@ static void write_host_apart(const struct join *join, uint32_t first, uint32_t n
 	fprintf(out,
 		"%s is there %" PRIu32 " times at once: %s count this host's bytes. Each has a "
 		"row%s.\n",
-		host_of(&join->records[first]), n, n == 2 ? "both" : "all",
+		notes_host_of(&join->records[first]), n, n == 2 ? "both" : "all",
 		join->runs.n_runs ? ", and none is in the sum of nodes" : "");
 }
 
@@ -194,8 +194,8 @@ static void write_platforms(const struct join *join, FILE *out)
 		fprintf(out,
 			"The nodes have different platforms, as %s (%s) and %s (%s); their metrics "
 			"may not count the same.\n",
-			records[0].platform, host_of(&records[0]), records[i].platform,
-			host_of(&records[i]));
+			records[0].platform, notes_host_of(&records[0]), records[i].platform,
+			notes_host_of(&records[i]));
 		return;
 	}
 }
@@ -207,8 +207,10 @@ static void write_jobs(const struct join *join, FILE *out)
 	for (uint32_t i = 1; i < join->n_records; i++)
 		if (strcmp(records[i].job, records[0].job) != 0) {
 			fprintf(out, "The records are of different jobs, as %s (%s) and %s (%s).\n",
-				*records[0].job ? records[0].job : "none", host_of(&records[0]),
-				*records[i].job ? records[i].job : "none", host_of(&records[i]));
+				*records[0].job ? records[0].job : "none",
+				notes_host_of(&records[0]),
+				*records[i].job ? records[i].job : "none",
+				notes_host_of(&records[i]));
 			return;
 		}
 }
@@ -224,9 +226,9 @@ static void write_failures(const struct join *join, FILE *out)
 			fprintf(out,
 				*record->platform ? "%s: last failure: %s\n"
 						  : "%s has no figures: %s\n",
-				host_of(record), record->failure);
+				notes_host_of(record), record->failure);
 		if (record->warning && goes_on(&kind))
-			fprintf(out, "%s: %s\n", host_of(record), record->warning);
+			fprintf(out, "%s: %s\n", notes_host_of(record), record->warning);
 	}
 }
 
@@ -241,7 +243,7 @@ static void write_members(const struct join *join, FILE *out)
 			fprintf(out,
 				"%s has %" PRIu32 " of the %" PRIu32 " ranks that its launcher "
 				"announced.\n",
-				host_of(record), record->n_members, record->n_expected);
+				notes_host_of(record), record->n_members, record->n_expected);
 	}
 }
 
@@ -261,7 +263,7 @@ static void write_gaps(const struct join *join, FILE *out)
 					"%s %s has no figures on %s, so its sums are too "
 					"low.\n",
 					record->rows ? "Job" : "Region",
-					join->total.regions[i].name, host_of(record));
+					join->total.regions[i].name, notes_host_of(record));
 		}
 }
 
@@ -284,7 +286,7 @@ static void write_omissions(const struct join *join, FILE *out)
 void notes_write(const struct join *join, FILE *out)
 {
 	machines_write(join->records, join->n_records, join->runs.n_machines, out);
-	write_runs(join, out);
+	notes_write_runs(join, out);
 	write_apart(join, out);
 	write_platforms(join, out);
 	write_jobs(join, out);

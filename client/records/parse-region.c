@@ -51,7 +51,8 @@ static void parse_share(const struct json_reader *reader, struct record_value *r
 	ret->alone = json_reader_number(reader, "alone", ret->share);
 }
 
-static void parse_value(const struct json_reader *reader, bool bytes, struct record_value *ret)
+static void parse_region_value(
+	const struct json_reader *reader, bool bytes, struct record_value *ret)
 {
 	if (json_reader_has(reader, "absent")) {
 		ret->quality = UNCORE_ABSENT;
@@ -71,7 +72,7 @@ static void parse_values(
 	for (uint32_t i = 0; i < record->n_metrics && !json_reader_failed(socket); i++) {
 		const struct json_reader value = json_reader_object(&metrics, record->metrics[i]);
 
-		parse_value(&value, unit_is_bytes(record->units[i]), &ret->values[i]);
+		parse_region_value(&value, unit_is_bytes(record->units[i]), &ret->values[i]);
 	}
 }
 

@@ -45,7 +45,7 @@ char *parse_sentences(const struct json_reader *reader, const char *key, size_t 
 	return text && *text ? take_ptr(text) : NULL;
 }
 
-static void parse_metrics(const struct json_reader *reader, struct record *record)
+static void parse_record_metrics(const struct json_reader *reader, struct record *record)
 {
 	const struct json_reader metrics = json_reader_object(reader, "metrics");
 	const struct json_value *key = NULL;
@@ -146,7 +146,7 @@ static void parse_process(const struct json_reader *reader, struct record *ret)
 /* --- the whole --- */
 
 /* Is it a record that this release can read? */
-static int check_schema(const struct json_reader *reader, char ret_why[JSON_READER_WHY_MAX])
+static int parse_check_schema(const struct json_reader *reader, char ret_why[JSON_READER_WHY_MAX])
 {
 	struct json_failure failure = { .why = "" };
 	const struct json_reader probe = { .failure = &failure, .value = reader->value };
@@ -171,13 +171,13 @@ int record_parse_object(const struct json_value *object, struct record *ret_reco
 	_cleanup_(record_done) struct record record = { .host = "" };
 	struct json_failure failure = { .why = "" };
 	const struct json_reader reader = { .failure = &failure, .value = object };
-	int r = check_schema(&reader, ret_why);
+	int r = parse_check_schema(&reader, ret_why);
 
 	if (r < 0)
 		return r;
 	parse_generation(&reader, record.generation);
 	parse_process(&reader, &record);
-	parse_metrics(&reader, &record);
+	parse_record_metrics(&reader, &record);
 	parse_members(&reader, &record);
 	parse_cost(&reader, &record.cost);
 	parse_regions(&reader, &record);

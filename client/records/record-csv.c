@@ -15,7 +15,7 @@ struct csv_source {
 };
 
 /* The columns at the begin of all lines of a region. */
-static void begin_line(
+static void record_csv_begin_line(
 	struct csv *csv, const struct record *record, const struct record_region *region)
 {
 	csv_text(csv, record->host);
@@ -40,7 +40,7 @@ static void end_line(struct csv *csv, const struct csv_source *source)
 	csv_known(csv, source->run, source->run);
 }
 
-static void write_value(
+static void record_csv_write_value(
 	struct csv *csv, const struct record_socket *socket, uint32_t metric, const char *unit)
 {
 	const struct record_value *value = &socket->values[metric];
@@ -55,7 +55,7 @@ static void write_value(
 	csv_quality(csv, value->quality);
 }
 
-static void write_share(struct csv *csv, const struct record_value *value)
+static void record_csv_write_share(struct csv *csv, const struct record_value *value)
 {
 	if (!value->has_share || value->quality & UNCORE_ABSENT) {
 		csv_empty(csv, 2);
@@ -66,7 +66,7 @@ static void write_share(struct csv *csv, const struct record_value *value)
 }
 
 /* The last columns: those that are the same in all lines of a record, and the region's title. */
-static void write_origin(
+static void record_csv_write_origin(
 	struct csv *csv, const struct record *record, const struct record_region *region)
 {
 	char time[RECORD_TIME_MAX], digits[FORMAT_GENERATION_MAX];
@@ -81,29 +81,29 @@ static void write_origin(
 	csv_text(csv, record->label);
 }
 
-static void write_metric(struct csv *csv, const struct csv_source *source,
+static void record_csv_write_metric(struct csv *csv, const struct csv_source *source,
 	const struct record_region *region, const struct record_socket *socket, uint32_t metric)
 {
 	const struct record *record = source->record;
 	const struct record_value *value = &socket->values[metric];
 
-	begin_line(csv, record, region);
+	record_csv_begin_line(csv, record, region);
 	csv_number(csv, socket->socket);
 	csv_number(csv, socket->window_ns);
 	csv_text(csv, record->metrics[metric]);
-	write_value(csv, socket, metric, record->units[metric]);
+	record_csv_write_value(csv, socket, metric, record->units[metric]);
 	csv_known(csv, socket->package >= 0, socket->package);
 	end_line(csv, source);
 	csv_absent(csv, value->quality, value->why);
-	write_share(csv, value);
-	write_origin(csv, record, region);
+	record_csv_write_share(csv, value);
+	record_csv_write_origin(csv, record, region);
 	csv_end(csv);
 }
 
 static void write_work(struct csv *csv, const struct csv_source *source,
 	const struct record_region *region, const struct record_work *work)
 {
-	begin_line(csv, source->record, region);
+	record_csv_begin_line(csv, source->record, region);
 	csv_empty(csv, 2);
 	csv_text(csv, "work");
 	csv_real(csv, work->amount);
@@ -112,16 +112,16 @@ static void write_work(struct csv *csv, const struct csv_source *source,
 	csv_empty(csv, 2);
 	end_line(csv, source);
 	csv_empty(csv, 3);
-	write_origin(csv, source->record, region);
+	record_csv_write_origin(csv, source->record, region);
 	csv_end(csv);
 }
 
-static void write_region(
+static void record_csv_write_region(
 	struct csv *csv, const struct csv_source *source, const struct record_region *region)
 {
 	for (uint32_t i = 0; i < region->n_sockets; i++)
 		for (uint32_t m = 0; m < source->record->n_metrics; m++)
-			write_metric(csv, source, region, &region->sockets[i], m);
+			record_csv_write_metric(csv, source, region, &region->sockets[i], m);
 	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++)
 		write_work(csv, source, region, &region->work[i]);
 }
@@ -141,7 +141,7 @@ void record_csv_lines(FILE *out, const struct record *record, uint32_t run)
 	struct csv csv = { out, false };
 
 	for (uint32_t i = 0; i < record->n_regions; i++)
-		write_region(&csv, &source, &record->regions[i]);
+		record_csv_write_region(&csv, &source, &record->regions[i]);
 }
 
 void record_csv(FILE *out, const struct join *join)

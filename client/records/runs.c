@@ -29,7 +29,7 @@ struct slice {
 	size_t n;
 };
 
-static int compare_times(const struct record *a, const struct record *b)
+static int runs_compare_times(const struct record *a, const struct record *b)
 {
 	if (a->begun_ns != b->begun_ns)
 		return a->begun_ns < b->begun_ns ? -1 : 1;
@@ -38,13 +38,13 @@ static int compare_times(const struct record *a, const struct record *b)
 	return (a > b) - (a < b);
 }
 
-static int compare_hosts(const void *a, const void *b)
+static int runs_compare_hosts(const void *a, const void *b)
 {
 	const struct record *const *x = a, *const *y = b;
 
 	if ((*x)->machine != (*y)->machine)
 		return (*x)->machine < (*y)->machine ? -1 : 1;
-	return compare_times(*x, *y);
+	return runs_compare_times(*x, *y);
 }
 
 /* The name of a step on all nodes. Names that a launcher or `uncore run` makes up on each node do
@@ -73,7 +73,7 @@ static int compare_steps_and_hosts(const void *a, const void *b)
 	const struct record *const *x = a, *const *y = b;
 	const int r = compare_steps(*x, *y);
 
-	return r ? r : compare_hosts(a, b);
+	return r ? r : runs_compare_hosts(a, b);
 }
 
 static struct slice slice_of_host(const struct record *const *first, size_t n)
@@ -119,7 +119,7 @@ static size_t mark_all(
 {
 	size_t most = 0;
 
-	qsort(order, n, sizeof *order, compare_hosts);
+	qsort(order, n, sizeof *order, runs_compare_hosts);
 	for (size_t i = 0; i < n;) {
 		const struct slice host = slice_of_host(&order[i], n - i);
 		size_t left = 0;
@@ -158,7 +158,7 @@ static int64_t overlap_ns(const struct time_span *span, const struct record *rec
 
 /* Finds the run, of @n, that covers most of the record's time; the first one if several cover the
  * same. */
-static size_t best_of(const struct time_span *runs, size_t n, const struct record *record)
+static size_t runs_best_of(const struct time_span *runs, size_t n, const struct record *record)
 {
 	size_t best = 0;
 
@@ -186,13 +186,13 @@ static void assign_host(const struct slice *host, const struct record *records,
 	for (size_t i = 0; i < host->n; i++, at++) {
 		const size_t n_choices = runs->n - at - (host->n - i) + 1;
 
-		at += best_of(&runs->all[at], n_choices, host->first[i]);
+		at += runs_best_of(&runs->all[at], n_choices, host->first[i]);
 		of[host->first[i] - records] = runs->all[at].number;
 	}
 }
 
 /* The hosts with the most records of a step determine the times of its runs. */
-static void assign_step(
+static void runs_split_step(
 	const struct slice *step, const struct record *records, struct spans *runs, uint32_t *of)
 {
 	struct spans own = { .all = &runs->all[runs->n] };
@@ -261,7 +261,7 @@ static int assign_all(
 			step.n++;
 			i++;
 		}
-		assign_step(&step, records, &runs, ret->of);
+		runs_split_step(&step, records, &runs, ret->of);
 	}
 	r = number_runs(&runs, (uint32_t)n, ret->of);
 	ret->n_runs = runs.n;

@@ -13,7 +13,8 @@
 const char *const spread_names[SPREAD_RANKS] = { "least", "5 %", "median", "95 %", "most" };
 
 /* Of all memory, what a node has; NAN: the node has none of it. */
-static double count_of(const struct join *join, uint32_t region, uint32_t part, uint32_t metric)
+static double spread_count_of(
+	const struct join *join, uint32_t region, uint32_t part, uint32_t metric)
 {
 	const struct join_region *parts = &join->regions[region];
 	double sum = NAN;
@@ -29,7 +30,7 @@ static double count_of(const struct join *join, uint32_t region, uint32_t part, 
 	return sum;
 }
 
-static int compare(const void *a, const void *b)
+static int spread_compare(const void *a, const void *b)
 {
 	const struct spread_node *x = a, *y = b;
 
@@ -58,13 +59,13 @@ bool spread_of(const struct join *join, uint32_t region, uint32_t metric, struct
 	_cleanup_free_ struct spread_node *nodes = calloc(n + 1U, sizeof *nodes);
 
 	for (uint32_t i = 0; nodes && i < n; i++) {
-		nodes[i] = (struct spread_node){ count_of(join, region, i, metric), i };
+		nodes[i] = (struct spread_node){ spread_count_of(join, region, i, metric), i };
 		if (isnan(nodes[i].count))
 			return false;
 	}
 	if (!nodes || !n)
 		return false;
-	qsort(nodes, n, sizeof *nodes, compare);
+	qsort(nodes, n, sizeof *nodes, spread_compare);
 	find_ranks(nodes, n, ret);
 	return true;
 }
@@ -73,7 +74,7 @@ bool spread_of(const struct join *join, uint32_t region, uint32_t metric, struct
 
 enum { NAME_WIDTH = 20, HOST_MOST = 16 };
 
-static void print_titles(FILE *out, const struct join *join)
+static void spread_print_titles(FILE *out, const struct join *join)
 {
 	fprintf(out,
 		"\n Percentiles of the nodes, and the nodes with the most bytes:\n %-*s  %-12s",
@@ -83,7 +84,7 @@ static void print_titles(FILE *out, const struct join *join)
 	fputc('\n', out);
 }
 
-static void print_row(FILE *out, const struct join *join, uint32_t region, uint32_t metric,
+static void spread_print_row(FILE *out, const struct join *join, uint32_t region, uint32_t metric,
 	const struct spread *spread)
 {
 	char text[COLUMN_CELL_MAX];
@@ -120,7 +121,8 @@ static void print_worst(FILE *out, const struct join *join, uint32_t region)
 }
 
 /* Returns whether the titles were printed. */
-static bool print_region(FILE *out, const struct join *join, uint32_t region, bool has_titles)
+static bool spread_print_region(
+	FILE *out, const struct join *join, uint32_t region, bool has_titles)
 {
 	struct spread spread;
 	bool any = false;
@@ -129,9 +131,9 @@ static bool print_region(FILE *out, const struct join *join, uint32_t region, bo
 		if (!derived_is_memory(&join->total, i) || !spread_of(join, region, i, &spread))
 			continue;
 		if (!any && !has_titles)
-			print_titles(out, join);
+			spread_print_titles(out, join);
 		any = true;
-		print_row(out, join, region, i, &spread);
+		spread_print_row(out, join, region, i, &spread);
 	}
 	if (any)
 		print_worst(out, join, region);
@@ -144,5 +146,5 @@ void spread_print(FILE *out, const struct join *join)
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
 		if (join->regions[i].n_parts >= SPREAD_LEAST_NODES)
-			has_titles = print_region(out, join, i, has_titles);
+			has_titles = spread_print_region(out, join, i, has_titles);
 }

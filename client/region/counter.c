@@ -56,7 +56,7 @@ static const struct event miss_of_l3 = { "LONGEST_LAT_CACHE.MISS", PERF_TYPE_RAW
 static const struct event page_faults = { "page-faults", PERF_TYPE_SOFTWARE,
 	PERF_COUNT_SW_PAGE_FAULTS };
 
-static bool parse(const char *text, struct counter_wish *ret)
+static bool counter_parse_wish(const char *text, struct counter_wish *ret)
 {
 	ret->is_platforms = strcmp(text, "1") == 0;
 	ret->event = page_faults;
@@ -78,7 +78,7 @@ _once_ int counter_wish(struct counter_wish **ret)
 	wish = malloc(sizeof *wish);
 	if (!wish)
 		return error_say(-ENOMEM, "No memory to count misses.");
-	if (!parse(text, wish))
+	if (!counter_parse_wish(text, wish))
 		return error_say(-EINVAL,
 			"UNCORE_MISSES takes 1, page-faults, or r and the hexadecimal number of an "
 			"event of the CPU.");
@@ -131,7 +131,8 @@ _once_ static void keep_refusal(struct table *table, const char *event, int erro
 /* --- choosing --- */
 
 /* 0; -EAGAIN: the platform is not known yet; -ENOENT, and the reason is kept. */
-static int find_event(struct table *table, const struct counter_wish *wish, struct event *ret)
+static int counter_find_event(
+	struct table *table, const struct counter_wish *wish, struct event *ret)
 {
 	char platform[UNCORE_NAME_MAX];
 	size_t i = 0;
@@ -223,7 +224,7 @@ static int read_page(const volatile struct perf_event_mmap_page *page, uint64_t 
 	return was_shared(enabled_ns, running_ns) ? -EBUSY : 1;
 }
 
-static struct perf_event_mmap_page *map(int fd)
+static struct perf_event_mmap_page *counter_map_page(int fd)
 {
 	struct perf_event_mmap_page *page;
 
@@ -282,7 +283,7 @@ static int open_event(const struct event *event, struct counter *ret)
 		close(counter.fd);
 		return r;
 	}
-	counter.page = map(counter.fd);
+	counter.page = counter_map_page(counter.fd);
 	*ret = counter;
 	return 0;
 }
@@ -290,7 +291,7 @@ static int open_event(const struct event *event, struct counter *ret)
 _once_ int counter_open(struct table *table, const struct counter_wish *wish, struct counter *ret)
 {
 	struct event event;
-	int r = find_event(table, wish, &event);
+	int r = counter_find_event(table, wish, &event);
 
 	if (r == 0)
 		r = agree_on(table, &event) ? open_event(&event, ret) : -ENOENT;

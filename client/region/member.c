@@ -156,7 +156,8 @@ static int note_descriptor(struct member *member)
 	return 0;
 }
 
-static int join(struct member *ret, struct table *table, int fd, enum table_phase phase)
+static int member_join_in_phase(
+	struct member *ret, struct table *table, int fd, enum table_phase phase)
 {
 	int r;
 
@@ -169,12 +170,12 @@ static int join(struct member *ret, struct table *table, int fd, enum table_phas
 
 int member_join(struct member *ret, struct table *table, int fd)
 {
-	return join(ret, table, fd, TABLE_JOINED);
+	return member_join_in_phase(ret, table, fd, TABLE_JOINED);
 }
 
 int member_observe(struct member *ret, struct table *table, int fd)
 {
-	return join(ret, table, fd, TABLE_OBSERVES);
+	return member_join_in_phase(ret, table, fd, TABLE_OBSERVES);
 }
 
 /* --- who lives --- */
@@ -206,7 +207,7 @@ bool member_is_one(const struct member *member)
 
 /* Uses an open file description lock, which conflicts with the locks of all processes. F_GETLK
  * would not report this process's own locks, which another copy of the library may hold. */
-static bool is_locked(int fd, off_t from, off_t n, pid_t *ret_holder)
+static bool member_is_locked(int fd, off_t from, off_t n, pid_t *ret_holder)
 {
 	struct flock lock = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = n
@@ -251,14 +252,15 @@ static bool mark_if_dead(const struct member *member, unsigned slot)
 	uint64_t before = __atomic_load_n(state, __ATOMIC_SEQ_CST);
 	pid_t holder;
 
-	if (is_locked(member->fd, (off_t)slot, 1, &holder) || !member_has_file(member, member->fd))
+	if (member_is_locked(member->fd, (off_t)slot, 1, &holder) ||
+		!member_has_file(member, member->fd))
 		return false;
 	if ((before & 0xff) == TABLE_JOINED)
 		REPLACE(*state, before, state_after(before, TABLE_DIED));
 	return true;
 }
 
-static unsigned look(const struct member *member)
+static unsigned member_look(const struct member *member)
 {
 	const unsigned n_slots = table_count_slots(member->table);
 	unsigned n = 0;
@@ -281,7 +283,7 @@ unsigned member_look_for_dead(const struct member *member)
 	STORE(member->table->header.last_look_ns, clock_now_ns());
 	if (member_is_alone(member) || !member_has_file(member, member->fd))
 		return 0;
-	return look(member);
+	return member_look(member);
 }
 
 bool member_should_look(const struct member *member, uint64_t now_ns)
@@ -297,14 +299,14 @@ unsigned member_count_living(struct table *table, int fd)
 {
 	struct member nobody = { .table = table, .fd = fd, .slot = TABLE_MEMBERS_MAX };
 
-	return note_descriptor(&nobody) < 0 ? 0 : look(&nobody);
+	return note_descriptor(&nobody) < 0 ? 0 : member_look(&nobody);
 }
 
 bool member_is_any_there(int fd)
 {
 	pid_t holder;
 
-	return is_locked(fd, 0, TABLE_MEMBERS_MAX, &holder);
+	return member_is_locked(fd, 0, TABLE_MEMBERS_MAX, &holder);
 }
 
 /* A query for a range with several locks returns any of them, so each slot is queried alone, unless
@@ -316,7 +318,7 @@ bool member_is_this_process(int fd)
 	pid_t holder;
 
 	for (off_t i = 0; i < n && !is_own; i++)
-		is_own = is_locked(fd, i, 1, &holder) && holder == getpid();
+		is_own = member_is_locked(fd, i, 1, &holder) && holder == getpid();
 	return is_own;
 }
 

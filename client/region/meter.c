@@ -68,7 +68,7 @@ static int open_again(struct meter *meter)
 }
 
 /* Opens the connection, unless another thread has already replaced @stale. */
-static int renew(struct meter *meter, const struct uncore *stale)
+static int meter_renew(struct meter *meter, const struct uncore *stale)
 {
 	int r = 0;
 
@@ -83,7 +83,7 @@ static int renew(struct meter *meter, const struct uncore *stale)
 
 int meter_connect(struct meter *meter)
 {
-	return renew(meter, NULL);
+	return meter_renew(meter, NULL);
 }
 
 static void keep_whys(struct meter *meter, const struct readout *readout)
@@ -99,7 +99,7 @@ static void keep_whys(struct meter *meter, const struct readout *readout)
 }
 
 /* Sockets that are not measured get no values and no sweep, but the times of a measured one. */
-static void leave_out(uint32_t measured, struct readout *readout)
+static void meter_leave_out(uint32_t measured, struct readout *readout)
 {
 	struct uncore_sample *samples = readout->samples;
 	uint32_t other = 31 - (uint32_t)__builtin_clz(measured);
@@ -135,7 +135,7 @@ static int read_connected(struct meter *meter, struct readout *ret)
 	if (r < 0)
 		return r;
 	if (wish.sockets)
-		leave_out(wish.sockets, ret);
+		meter_leave_out(wish.sockets, ret);
 	keep_whys(meter, ret);
 	return 0;
 }
@@ -160,7 +160,7 @@ static int read_or_renew(struct meter *meter, struct readout *ret)
 
 	if (!reader_may_renew(r))
 		return r;
-	r = renew(meter, used);
+	r = meter_renew(meter, used);
 	return r < 0 ? r : try_reading(meter, ret, &used);
 }
 

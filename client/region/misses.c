@@ -31,7 +31,7 @@ static enum thread_state begin_counting(
 }
 
 /* What was counted since the last time; 0 if this thread does not count. */
-static uint64_t advance(struct table *table)
+static uint64_t misses_advance(struct table *table)
 {
 	uint64_t now = 0, before = thread.last;
 
@@ -47,7 +47,7 @@ static uint64_t advance(struct table *table)
 }
 
 /* In a forked child the thread has what its parent's thread had. */
-static void adopt(const struct regions *regions)
+static void misses_adopt(const struct regions *regions)
 {
 	if (thread.owner == regions)
 		return;
@@ -82,11 +82,12 @@ static struct timer timer_new(const struct regions *regions, const struct region
 }
 
 /* Reads the event. What it counted since the last time goes to @region; NULL: to none. */
-static void charge(const struct regions *regions, const struct region *region, struct timer *timer)
+static void misses_charge(
+	const struct regions *regions, const struct region *region, struct timer *timer)
 {
 	struct table *table = regions->team.table;
 	const uint64_t began_ns = timer->is_on ? clock_now_ns() : 0;
-	const uint64_t n = advance(table);
+	const uint64_t n = misses_advance(table);
 
 	if (region && n)
 		__atomic_fetch_add(&table->regions[region->index].misses, n, __ATOMIC_RELAXED);
@@ -99,7 +100,7 @@ static struct timer charge_passage(const struct regions *regions, const struct p
 	const struct region *region = passage->region;
 	struct timer timer = timer_new(regions, region);
 
-	charge(regions, region, &timer);
+	misses_charge(regions, region, &timer);
 	if (passage->is_counted && thread.state == THREAD_COUNTS)
 		__atomic_fetch_add(&regions->team.table->regions[region->index].n_counted, 1,
 			__ATOMIC_RELAXED);
@@ -107,14 +108,14 @@ static struct timer charge_passage(const struct regions *regions, const struct p
 }
 
 /* The call of begin or end is over, and the thread inside a region or not. True: it counts. */
-static bool go_on(const struct regions *regions, bool is_inside, struct timer *timer)
+static bool misses_go_on(const struct regions *regions, bool is_inside, struct timer *timer)
 {
 	struct table *table = regions->team.table;
 
 	if (thread.state == THREAD_NEW)
 		thread.state = begin_counting(table, regions->misses, is_inside);
 	if (is_inside)
-		charge(regions, NULL, timer);
+		misses_charge(regions, NULL, timer);
 	if (timer->is_on)
 		cost_add_to(&table->slots[regions->team.member.slot].misses, timer->time_ns);
 	return thread.state == THREAD_COUNTS;
@@ -126,12 +127,12 @@ int misses_begin(
 	struct timer timer;
 	int r;
 
-	adopt(regions);
+	misses_adopt(regions);
 	timer = timer_new(regions, region);
 	if (outer)
-		charge(regions, outer, &timer);
+		misses_charge(regions, outer, &timer);
 	r = passage_begin(regions, region, outer, ret);
-	ret->is_counted = go_on(regions, true, &timer);
+	ret->is_counted = misses_go_on(regions, true, &timer);
 	return r;
 }
 
@@ -139,7 +140,7 @@ int misses_end(struct regions *regions, const struct passage *passage, uint64_t 
 {
 	struct timer timer = charge_passage(regions, passage);
 	const int r = passage_end(regions, passage, now_ns);
-	go_on(regions, passage->outer, &timer);
+	misses_go_on(regions, passage->outer, &timer);
 	return r;
 }
 
@@ -147,7 +148,7 @@ int misses_next(struct regions *regions, struct passage *passage, struct region 
 {
 	struct timer timer = charge_passage(regions, passage);
 	const int r = passage_next(regions, passage, next);
-	passage->is_counted = go_on(regions, true, &timer);
+	passage->is_counted = misses_go_on(regions, true, &timer);
 	return r;
 }
 
@@ -156,5 +157,5 @@ void misses_abandon(const struct regions *regions, const struct passage *passage
 	struct timer timer = { .is_on = false };
 
 	if (regions->misses && thread.owner == regions)
-		charge(regions, passage->region, &timer);
+		misses_charge(regions, passage->region, &timer);
 }

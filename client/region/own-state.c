@@ -37,7 +37,7 @@ static int find_rows(struct regions *regions, const char *name, unsigned ret[STA
 }
 
 /* The number of the state in the table; TABLE_STATES: there is no room. */
-static unsigned claim(struct table *table, unsigned first)
+static unsigned own_state_claim(struct table *table, unsigned first)
 {
 	for (unsigned i = 0; i < TABLE_STATES; i++) {
 		uint64_t owner = 0;
@@ -61,7 +61,7 @@ static int state_init(struct regions *regions, const char *name, struct own_stat
 		r = find_rows(regions, name, rows);
 	if (r < 0)
 		return r;
-	number = claim(table, rows[0]);
+	number = own_state_claim(table, rows[0]);
 	if (number == TABLE_STATES)
 		return say_no_room(name);
 	strcpy(state->name, name);
@@ -87,7 +87,7 @@ static int state_find(struct regions *regions, const char *name, struct own_stat
 	return say_no_room(name);
 }
 
-static int change(struct regions *regions, struct own_state *state, int now)
+static int own_state_change(struct regions *regions, struct own_state *state, int now)
 {
 	const int before = state->turn.now;
 	int r;
@@ -128,7 +128,7 @@ static int set(struct regions *regions, const char *name, int now)
 	if (!states->is_over)
 		r = state_find(regions, name ? name : "", &state);
 	if (state && r == 0)
-		r = change(regions, state, count_thread(state, now));
+		r = own_state_change(regions, state, count_thread(state, now));
 	pthread_mutex_unlock(&states->lock);
 	return r;
 }
@@ -145,6 +145,6 @@ void regions_leave_states(struct regions *regions)
 	pthread_mutex_lock(&states->lock);
 	states->is_over = true;
 	for (int i = 0; i < TABLE_STATES; i++)
-		change(regions, &states->list[i], UNCORE_STATE_LEFT);
+		own_state_change(regions, &states->list[i], UNCORE_STATE_LEFT);
 	pthread_mutex_unlock(&states->lock);
 }

@@ -71,7 +71,7 @@ static char *name_beside(const char *report)
 	return name;
 }
 
-static void drop(int *fd, char **name)
+static void own_table_drop(int *fd, char **name)
 {
 	if (*name)
 		unlink(*name);
@@ -96,7 +96,7 @@ static int named_file(char **ret_name)
 	if (!*ret_name)
 		*ret_name = take_ptr(name);
 	if (!reserve_first(fd))
-		drop(&fd, ret_name);
+		own_table_drop(&fd, ret_name);
 	return fd;
 }
 
@@ -114,7 +114,7 @@ int own_table_new(struct table **ret, char **ret_name)
 	}
 	if (fd >= 0 &&
 		(ftruncate(fd, (off_t)table_bytes()) < 0 || table_map(fd, table_bytes(), ret) < 0))
-		drop(&fd, ret_name);
+		own_table_drop(&fd, ret_name);
 	if (fd < 0)
 		*ret = table_new();
 	else if (*ret_name)
@@ -132,7 +132,7 @@ void own_table_remove(const char *name, dev_t device, ino_t inode)
 
 /* --- reading --- */
 
-static int copy(int fd, struct table *table)
+static int own_table_copy(int fd, struct table *table)
 {
 	const off_t end = (off_t)table_bytes();
 	ssize_t n = 0;
@@ -149,7 +149,7 @@ static int copy(int fd, struct table *table)
 }
 
 /* A pipe must not be opened: its reader does that. */
-static int open_table(const char *path, struct table_header *ret)
+static int own_table_open_table(const char *path, struct table_header *ret)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat status;
@@ -169,7 +169,7 @@ static int open_table(const char *path, struct table_header *ret)
 int own_table_read(const char *path, struct table **ret, int *ret_fd)
 {
 	struct table_header header;
-	_cleanup_close_ int fd = open_table(path, &header);
+	_cleanup_close_ int fd = own_table_open_table(path, &header);
 	struct table *table;
 	int r;
 
@@ -178,7 +178,7 @@ int own_table_read(const char *path, struct table **ret, int *ret_fd)
 	table = table_new();
 	if (!table)
 		return error_say(-ENOMEM, "No memory for a table.");
-	r = copy(fd, table);
+	r = own_table_copy(fd, table);
 	if (r < 0) {
 		table_unmap(table);
 		return error_say(r, "Cannot read the table: %m.");

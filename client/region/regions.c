@@ -133,7 +133,7 @@ static struct region **bucket_of(struct regions *regions, const char *name)
 	return &regions->buckets[hash % REGION_BUCKETS];
 }
 
-static struct region *find(struct region *const *bucket, const char *name)
+static struct region *regions_find(struct region *const *bucket, const char *name)
 {
 	struct region *region = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
 
@@ -158,7 +158,7 @@ static struct region *region_new(struct region **list, const char *name, unsigne
 }
 
 /* Before the first reading the number of sockets is not known. */
-static bool has_room(const struct regions *regions, unsigned index)
+static bool regions_has_room(const struct regions *regions, unsigned index)
 {
 	const struct table *table = regions->team.table;
 	const uint32_t n = LOAD(table->header.n_sockets);
@@ -169,13 +169,13 @@ static bool has_room(const struct regions *regions, unsigned index)
 }
 
 /* Names that have no room get no memory here either: a program may make up a new one each time. */
-static int add(
+static int regions_add(
 	struct regions *regions, struct region **bucket, const char *name, struct region **ret)
 {
 	const unsigned index = table_find_or_add(regions->team.table, name);
 	const char *shown = index == TABLE_OTHERS ? "(other names)" : name;
 
-	if (!has_room(regions, index))
+	if (!regions_has_room(regions, index))
 		return error_say(-ENOSPC,
 			"The table of the regions has no room for %s: it is a file, and the disk "
 			"is "
@@ -199,23 +199,23 @@ int regions_find_or_add(struct regions *regions, const char *name, struct region
 	struct region **bucket = bucket_of(regions, text);
 	int r;
 
-	*ret = find(bucket, text);
+	*ret = regions_find(bucket, text);
 	if (*ret)
 		return 0;
 	r = region_check_name(text);
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&regions->lock);
-	*ret = find(bucket, text);
+	*ret = regions_find(bucket, text);
 	if (!*ret)
-		r = add(regions, bucket, text, ret);
+		r = regions_add(regions, bucket, text, ret);
 	pthread_mutex_unlock(&regions->lock);
 	return r;
 }
 
 bool regions_has_name(struct regions *regions, const struct region *region, const char *name)
 {
-	return region->index == TABLE_OTHERS
-		       ? region_check_name(name) == 0 && !find(bucket_of(regions, name), name)
-		       : strcmp(region->name, name) == 0;
+	return region->index == TABLE_OTHERS ? region_check_name(name) == 0 &&
+						       !regions_find(bucket_of(regions, name), name)
+					     : strcmp(region->name, name) == 0;
 }

@@ -38,7 +38,7 @@ static int find_room(struct spans *spans)
 	return spans->free < SPANS_MOST ? 0 : -ENOSPC;
 }
 
-static int keep(struct spans *spans, const struct passage *passage, uint64_t *ret_handle)
+static int span_keep(struct spans *spans, const struct passage *passage, uint64_t *ret_handle)
 {
 	int r;
 
@@ -57,7 +57,7 @@ static int keep(struct spans *spans, const struct passage *passage, uint64_t *re
 }
 
 /* False: there is no such open span. */
-static bool take(struct spans *spans, uint64_t handle, struct passage *ret)
+static bool span_take(struct spans *spans, uint64_t handle, struct passage *ret)
 {
 	const uint32_t place = (uint32_t)handle - 1;
 	bool is_open;
@@ -77,7 +77,7 @@ static bool take(struct spans *spans, uint64_t handle, struct passage *ret)
 	return is_open;
 }
 
-static int begin(struct regions *regions, const char *name, uint64_t *ret_span)
+static int span_begin(struct regions *regions, const char *name, uint64_t *ret_span)
 {
 	struct region *region = NULL;
 	struct passage passage;
@@ -88,7 +88,7 @@ static int begin(struct regions *regions, const char *name, uint64_t *ret_span)
 		return r;
 	STORE(regions->team.table->regions[region->index].has_spans, 1);
 	error = passage_begin(regions, region, NULL, &passage);
-	r = keep(&regions->spans, &passage, ret_span);
+	r = span_keep(&regions->spans, &passage, ret_span);
 	if (r == 0) {
 		regions_trace(
 			regions, TRACE_SPAN_BEGIN, region->index, passage.begun_ns, *ret_span);
@@ -99,12 +99,12 @@ static int begin(struct regions *regions, const char *name, uint64_t *ret_span)
 			    : regions_no_memory();
 }
 
-static int end(struct regions *regions, uint64_t handle)
+static int span_end(struct regions *regions, uint64_t handle)
 {
 	const uint64_t now_ns = clock_now_ns();
 	struct passage passage;
 
-	if (!take(&regions->spans, handle, &passage))
+	if (!span_take(&regions->spans, handle, &passage))
 		return error_say(-EINVAL,
 			"This span is not open: it has ended, did not begin, or began in the "
 			"parent of this process.");
@@ -114,10 +114,10 @@ static int end(struct regions *regions, uint64_t handle)
 
 _public_ int uncore_span_begin(const char *name, uint64_t *ret_span)
 {
-	return REGIONS_CALL(begin, name, ret_span);
+	return REGIONS_CALL(span_begin, name, ret_span);
 }
 
 _public_ int uncore_span_end(uint64_t span)
 {
-	return REGIONS_CALL(end, span);
+	return REGIONS_CALL(span_end, span);
 }

@@ -70,7 +70,7 @@ static struct stack *stack_get(struct regions *regions)
 
 /* --- begin and end --- */
 
-static int begin(struct regions *regions, const char *name)
+static int stack_begin(struct regions *regions, const char *name)
 {
 	struct region *region, *outer;
 	struct passage *frame;
@@ -120,7 +120,7 @@ static int cannot_end(struct stack *stack, const char *name)
 		stack->frames[stack->depth - 1].region->name);
 }
 
-static int end(struct regions *regions, const char *name)
+static int stack_end(struct regions *regions, const char *name)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct stack *stack = stack_get(regions);
@@ -138,12 +138,12 @@ static int end(struct regions *regions, const char *name)
 
 _public_ int uncore_region_begin(const char *name)
 {
-	return REGIONS_CALL(begin, name);
+	return REGIONS_CALL(stack_begin, name);
 }
 
 _public_ int uncore_region_end(const char *name)
 {
-	return REGIONS_CALL(end, name);
+	return REGIONS_CALL(stack_end, name);
 }
 
 _public_ uint64_t uncore_passage_ns(void)
@@ -154,7 +154,7 @@ _public_ uint64_t uncore_passage_ns(void)
 /* --- from one phase to the next --- */
 
 /* In the trace the reading between two phases belongs to neither. */
-static int go_on(struct regions *regions, struct passage *frame, struct region *region)
+static int stack_go_on(struct regions *regions, struct passage *frame, struct region *region)
 {
 	int r;
 
@@ -185,7 +185,7 @@ static int next(struct regions *regions, const char *old, const char *new)
 			"it.",
 			old, new);
 	r = regions_find_or_add(regions, new, &region);
-	return r < 0 ? r : go_on(regions, &stack->frames[stack->depth - 1], region);
+	return r < 0 ? r : stack_go_on(regions, &stack->frames[stack->depth - 1], region);
 }
 
 _public_ int uncore_region_next(const char *old, const char *new)
@@ -220,7 +220,7 @@ _public_ int uncore_region_title(const char *name, const char *text)
 
 /* --- work --- */
 
-static int work(struct regions *regions, const char *name, double amount, const char *unit)
+static int stack_work(struct regions *regions, const char *name, double amount, const char *unit)
 {
 	struct region *region;
 	int r;
@@ -237,5 +237,5 @@ static int work(struct regions *regions, const char *name, double amount, const 
 
 _public_ int uncore_region_work(const char *name, double amount, const char *unit)
 {
-	return REGIONS_CALL(work, name, amount, unit);
+	return REGIONS_CALL(stack_work, name, amount, unit);
 }

@@ -21,7 +21,7 @@ uint64_t table_bytes(void)
 }
 
 /* Members that begin at the same time all write the same values. */
-static void begin(struct table *table)
+static void table_begin(struct table *table)
 {
 	struct table_header *header = &table->header;
 
@@ -31,7 +31,7 @@ static void begin(struct table *table)
 	__atomic_store_n(&header->magic, TABLE_MAGIC, __ATOMIC_RELEASE);
 }
 
-static struct table *map(int fd, int flags)
+static struct table *table_map_memory(int fd, int flags)
 {
 	struct table *table = mmap(NULL, table_bytes(), PROT_READ | PROT_WRITE, flags, fd, 0);
 
@@ -40,10 +40,10 @@ static struct table *map(int fd, int flags)
 
 struct table *table_new(void)
 {
-	struct table *table = map(-1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	struct table *table = table_map_memory(-1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
 
 	if (table)
-		begin(table);
+		table_begin(table);
 	return table;
 }
 
@@ -53,10 +53,10 @@ int table_map(int fd, uint64_t size_bytes, struct table **ret)
 
 	if (size_bytes < table_bytes())
 		return error_say(-EBADMSG, "uncored's table for this team is too small.");
-	table = map(fd, MAP_SHARED);
+	table = table_map_memory(fd, MAP_SHARED);
 	if (!table)
 		return error_say(-errno, "Cannot map the table of this team: %m.");
-	begin(table);
+	table_begin(table);
 	if (LOAD(table->header.layout) != TABLE_LAYOUT) {
 		table_unmap(table);
 		return error_say(-EBADMSG,
@@ -172,7 +172,7 @@ static uint32_t own_sockets(const struct uncore *handle)
 
 /* --- the machine --- */
 
-static void write_packages(
+static void table_write_packages(
 	struct table_header *header, const struct uncore *handle, uint32_t n_sockets)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
@@ -185,7 +185,7 @@ static void write_packages(
 }
 
 /* Members that begin at the same time all write the same values. */
-static void write_machine(struct table_header *header, const struct uncore *handle,
+static void table_write_machine(struct table_header *header, const struct uncore *handle,
 	const struct uncore_machine *machine)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
@@ -198,7 +198,7 @@ static void write_machine(struct table_header *header, const struct uncore *hand
 		TABLE_WRITE_TEXT(header->names[i], uncore_metric_name(handle, i));
 		TABLE_WRITE_TEXT(header->units[i], uncore_metric_unit(handle, i));
 	}
-	write_packages(header, handle, machine->n_sockets);
+	table_write_packages(header, handle, machine->n_sockets);
 	if (uncore_describe_daemon(handle, &daemon) == 0) {
 		STORE(header->quantum, daemon.quantum);
 		STORE(header->site_gap_ns, daemon.min_interval_ns);
@@ -227,7 +227,7 @@ int table_describe(struct table *table, const struct uncore *handle, bool is_mem
 	if (r < 0)
 		return r;
 	if (!__atomic_load_n(&table->header.is_described, __ATOMIC_ACQUIRE))
-		write_machine(&table->header, handle, &machine);
+		table_write_machine(&table->header, handle, &machine);
 	if (is_member)
 		__atomic_fetch_or(&table->header.sockets, own_sockets(handle), __ATOMIC_RELAXED);
 	if (!machine_agrees(&table->header, handle, &machine))
@@ -238,7 +238,7 @@ int table_describe(struct table *table, const struct uncore *handle, bool is_mem
 
 /* --- regions --- */
 
-static uint64_t hash_of(const char *name)
+static uint64_t table_hash_of(const char *name)
 {
 	uint64_t hash = wire_hash(name, strlen(name));
 
@@ -247,7 +247,7 @@ static uint64_t hash_of(const char *name)
 
 /* Members that add a region at the same time all write the same name; if one of them is killed, the
  * others complete it. False: another region is there. */
-static bool claim(struct table_region *region, uint64_t hash, const char *name)
+static bool table_claim(struct table_region *region, uint64_t hash, const char *name)
 {
 	uint64_t found = __atomic_load_n(&region->hash, __ATOMIC_ACQUIRE);
 
@@ -282,13 +282,13 @@ static int find_or_add_text(char *fields, int n, size_t field_bytes, const char 
 /* Two regions have the same hash once in 10^13 tables of 1000 regions. */
 unsigned table_find_or_add(struct table *table, const char *name)
 {
-	const uint64_t hash = hash_of(name);
+	const uint64_t hash = table_hash_of(name);
 
 	for (unsigned i = 0; i < TABLE_OTHERS; i++)
-		if (claim(&table->regions[i], hash, name))
+		if (table_claim(&table->regions[i], hash, name))
 			return i;
 	find_or_add_text(table->others[0], TABLE_OTHERS_LISTED, TABLE_NAME_BYTES, name);
-	claim(&table->regions[TABLE_OTHERS], 1, "(other names)");
+	table_claim(&table->regions[TABLE_OTHERS], 1, "(other names)");
 	return TABLE_OTHERS;
 }
 

@@ -84,7 +84,7 @@ static int end_unless(struct team *team, uint32_t from, bool (*is_any_there)(con
 }
 
 /* Ends the run if no member is left. True: this member was the last one. */
-static bool end(struct team *team)
+static bool team_end_run(struct team *team)
 {
 	const uint64_t deadline_ns = clock_deadline_ns(ENDING_TRIED_NS);
 	int r = is_member_left(team) ? 0 : -EAGAIN;
@@ -127,7 +127,7 @@ static void agree_on_wish(struct table_header *header)
 }
 
 /* Members that join at the same time all write the same, except the command and the time. */
-static void describe(struct team *team, const char *name, uint64_t begun_ns)
+static void team_describe(struct team *team, const char *name, uint64_t begun_ns)
 {
 	struct table_header *header = &team->table->header;
 	char job[LAUNCH_JOB_MAX], host[LAUNCH_HOST_MAX], label[LAUNCH_LABEL_MAX];
@@ -161,7 +161,7 @@ static void end_if_deserted(struct team *team)
 }
 
 /* 1: joined; 0: this run of the team is over. */
-static int enter(struct team *team)
+static int team_enter(struct team *team)
 {
 	int r;
 
@@ -203,13 +203,13 @@ static int join_run(struct team *team, const struct team_wish *wish)
 		return r;
 	r = table_map(team->kept.fd, team->kept.bytes, &team->table);
 	if (r == 0)
-		r = enter(team);
+		r = team_enter(team);
 	if (r <= 0)
 		drop_table(team);
 	return r;
 }
 
-static int join(struct team *team, const char *name)
+static int team_join_by_name(struct team *team, const char *name)
 {
 	struct team_wish wish = { .name = name, .layout = TABLE_LAYOUT, .bytes = table_bytes() };
 	int r = 0;
@@ -229,7 +229,7 @@ static int be_alone(struct team *team)
 	team->kept.fd = own_table_new(&team->table, &team->file);
 	if (!team->table)
 		return error_say(-ENOMEM, "No memory for the regions of this process.");
-	return enter(team) < 0 ? -ENOMEM : 0;
+	return team_enter(team) < 0 ? -ENOMEM : 0;
 }
 
 /* 1: this child has joined the parent's table; 0: its run is over, or the program closed it. */
@@ -245,7 +245,7 @@ static int inherit(struct team *team, struct team *parents)
 	team->kept = parents->kept;
 	team->maker = parents->maker;
 	team->file = parents->file;
-	r = enter(team);
+	r = team_enter(team);
 	if (r <= 0)
 		drop_table(team);
 	return r;
@@ -264,7 +264,7 @@ static int begin_alone(struct team *team, struct team *parents, uint64_t came_ns
 	r = be_alone(team);
 	if (r < 0)
 		return r;
-	describe(team, "", came_ns);
+	team_describe(team, "", came_ns);
 	return 0;
 }
 
@@ -278,11 +278,11 @@ int team_begin(struct team *ret, struct team *parents)
 		parents = NULL;
 	}
 	job_step_name(ret->step);
-	if (!*ret->step || join(ret, ret->step) < 0)
+	if (!*ret->step || team_join_by_name(ret, ret->step) < 0)
 		return begin_alone(ret, parents, came_ns);
 	if (parents)
 		team_disown(parents);
-	describe(ret, ret->step, clock_wall_ns());
+	team_describe(ret, ret->step, clock_wall_ns());
 	return 0;
 }
 
@@ -309,7 +309,7 @@ bool team_end(struct team *team)
 	bool is_last;
 
 	member_leave(&team->member);
-	is_last = end(team);
+	is_last = team_end_run(team);
 	if (is_last)
 		learn_of_others(team);
 	else

@@ -83,7 +83,7 @@ static struct needs needs_of(const struct record *record)
 /* Columns appear in the order of the table. The rank decides which ones get room first. */
 enum { ALWAYS, MEMORY, SHARED, WORK, SPLIT, OTHER, BOUND, WINDOW };
 
-static struct column *add(
+static struct column *columns_add(
 	struct columns *columns, column_cell *cell, unsigned rank, const char *title)
 {
 	struct column *column = &columns->columns[columns->n_columns++];
@@ -101,7 +101,8 @@ static void add_metrics(const struct record *record, struct columns *columns, bo
 		if (derived_is_memory(record, i) != memory || format_is_check(record->metrics[i]) ||
 			!is_known_anywhere(record, i, !memory))
 			continue;
-		column = add(columns, cells_metric, memory ? MEMORY : OTHER, record->metrics[i]);
+		column = columns_add(
+			columns, cells_metric, memory ? MEMORY : OTHER, record->metrics[i]);
 		column->metric = i;
 		column->is_marked = true;
 	}
@@ -127,7 +128,7 @@ static void add_brackets(const struct record *record, struct columns *columns)
 		if (!derived_is_memory(record, i) || !is_wide_anywhere(record, i))
 			continue;
 		snprintf(title, sizeof title, "%s between", record->metrics[i]);
-		add(columns, cells_bracket, SHARED, title)->metric = i;
+		columns_add(columns, cells_bracket, SHARED, title)->metric = i;
 		columns->has_bracket = true;
 	}
 }
@@ -140,36 +141,36 @@ static void add_work(const struct record *record, bool stored, struct columns *c
 	if (unit) {
 		snprintf(columns->unit, sizeof columns->unit, "%.15s", unit);
 		snprintf(title, sizeof title, "per %.15s", unit);
-		add(columns, cells_per_work, WORK, title);
+		columns_add(columns, cells_per_work, WORK, title);
 	}
 	if (stored)
-		add(columns, cells_store_ratio, WORK, "store ratio");
+		columns_add(columns, cells_store_ratio, WORK, "store ratio");
 }
 
-static void add_all(const struct record *record, struct columns *columns)
+static void columns_add_all(const struct record *record, struct columns *columns)
 {
 	const struct needs needs = needs_of(record);
 
 	*columns = (struct columns){ .line = columns->line };
-	add(columns, cells_name, ALWAYS, columns_rows(record));
+	columns_add(columns, cells_name, ALWAYS, columns_rows(record));
 	if (!record->rows) {
-		add(columns, cells_passages, ALWAYS, "passages");
-		add(columns, cells_each, ALWAYS, "each");
+		columns_add(columns, cells_passages, ALWAYS, "passages");
+		columns_add(columns, cells_each, ALWAYS, "each");
 	}
-	add(columns, cells_window, WINDOW, "open for");
+	columns_add(columns, cells_window, WINDOW, "open for");
 	add_metrics(record, columns, true);
-	add(columns, cells_rate, MEMORY, "rate"); /* if the metrics have no rates */
+	columns_add(columns, cells_rate, MEMORY, "rate"); /* if the metrics have no rates */
 	add_metrics(record, columns, false);
 	add_work(record, needs.stored, columns);
 	if (needs.shared)
-		add(columns, cells_shared, SHARED, "shared");
+		columns_add(columns, cells_shared, SHARED, "shared");
 	add_brackets(record, columns);
 	if (needs.others)
-		add(columns, cells_others, SHARED, "others");
+		columns_add(columns, cells_others, SHARED, "others");
 	if (needs.n_sockets > 1 && *record->host)
-		add(columns, cells_split, SPLIT, "sockets");
+		columns_add(columns, cells_split, SPLIT, "sockets");
 	if (needs.n_sockets)
-		add(columns, cells_bound, BOUND, "error");
+		columns_add(columns, cells_bound, BOUND, "error");
 }
 
 /* --- widths --- */
@@ -190,7 +191,7 @@ unsigned column_write(const struct record *record, const struct record_region *r
 }
 
 /* A narrow line of @line characters still has a name, and behind it a metric with its rate. */
-static void measure(const struct record *record, unsigned line, struct column *column)
+static void columns_measure(const struct record *record, unsigned line, struct column *column)
 {
 	char text[COLUMN_CELL_MAX];
 
@@ -228,14 +229,15 @@ static void measure_all(const struct record *record, struct columns *columns, bo
 		if (column.cell == cells_rate && !is_short)
 			continue;
 		column.is_short = is_short;
-		measure(record, columns->line, &column);
+		columns_measure(record, columns->line, &column);
 		columns->columns[columns->n_columns++] = column;
 	}
 }
 
 /* Adds those of @all that have a metric and did not fit: in further blocks, where rates have room.
  */
-static void fold(const struct record *record, const struct columns *all, struct columns *columns)
+static void columns_fold(
+	const struct record *record, const struct columns *all, struct columns *columns)
 {
 	unsigned width = columns->line;
 
@@ -246,7 +248,7 @@ static void fold(const struct record *record, const struct columns *all, struct 
 		if (!column.block || (column.metric == UINT32_MAX && !is_kept))
 			continue;
 		column.is_short = false;
-		measure(record, columns->line, &column);
+		columns_measure(record, columns->line, &column);
 		width += column.width + 2;
 		if (width > columns->line) {
 			width = 1 + columns->columns[0].width + 2 + column.width;
@@ -279,7 +281,7 @@ static void keep_fitting(const struct record *record, struct columns *columns)
 	for (size_t i = 0; i < all.n_columns; i++)
 		if (!all.columns[i].block)
 			columns->columns[columns->n_columns++] = all.columns[i];
-	fold(record, &all, columns);
+	columns_fold(record, &all, columns);
 }
 
 unsigned columns_line(const struct record *record, FILE *out)
@@ -290,10 +292,10 @@ unsigned columns_line(const struct record *record, FILE *out)
 void columns_choose(const struct record *record, unsigned line, struct columns *ret)
 {
 	ret->line = line;
-	add_all(record, ret);
+	columns_add_all(record, ret);
 	measure_all(record, ret, false);
 	if (width_up_to(ret, SPLIT) > line) {
-		add_all(record, ret);
+		columns_add_all(record, ret);
 		measure_all(record, ret, true);
 	}
 	keep_fitting(record, ret);

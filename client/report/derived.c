@@ -10,7 +10,7 @@
 
 #define WIDE 0.02
 
-static struct derived unknown(const char *why)
+static struct derived derived_unknown(const char *why)
 {
 	return (struct derived){ .value = NAN, .error = NAN, .why = why };
 }
@@ -96,7 +96,7 @@ struct record_sum derived_socket(const struct record_socket *socket, uint32_t me
 }
 
 /* How far the region's own bytes may be from its share. */
-static double width_of(const struct record_region *region, uint32_t metric, double share)
+static double derived_width_of(const struct record_region *region, uint32_t metric, double share)
 {
 	const struct derived_bracket bracket = derived_bracket(region, metric);
 
@@ -108,18 +108,18 @@ struct derived derived_total(const struct record_region *region, uint32_t metric
 	struct derived sum = { .value = 0 };
 
 	if (!region->n_sockets)
-		return unknown("the region has no figures");
+		return derived_unknown("the region has no figures");
 	for (uint32_t i = 0; i < region->n_sockets; i++) {
 		const struct record_socket *socket = &region->sockets[i];
 		const struct record_value *value = &socket->values[metric];
 
 		if (value->quality & UNCORE_ABSENT)
-			return unknown(value->why ? value->why : "for an unknown reason");
+			return derived_unknown(value->why ? value->why : "for an unknown reason");
 		sum.value += own_of(value);
 		sum.error += derived_bound(socket, value);
 		sum.quality |= value->quality;
 	}
-	sum.error += width_of(region, metric, sum.value);
+	sum.error += derived_width_of(region, metric, sum.value);
 	return sum;
 }
 
@@ -136,7 +136,7 @@ struct derived derived_rate(const struct record_region *region, uint32_t metric)
 		const struct record_sum each = derived_socket(socket, metric);
 
 		if (!socket->window_ns)
-			return unknown("the region was open for no time");
+			return derived_unknown("the region was open for no time");
 		sum.value += each.rate;
 		sum.error += each.rate_bound;
 	}
@@ -151,7 +151,7 @@ static bool is_absent_everywhere(const struct record_region *region, uint32_t me
 	return true;
 }
 
-static void add(struct derived *sum, const struct derived *part)
+static void derived_add(struct derived *sum, const struct derived *part)
 {
 	if (!derived_is_known(sum))
 		return;
@@ -165,7 +165,7 @@ static void add(struct derived *sum, const struct derived *part)
 }
 
 /* The sum of all memory metrics that end with @end and that some socket has. */
-static struct derived sum_of(
+static struct derived derived_sum_of(
 	const struct record *record, const struct record_region *region, const char *end)
 {
 	struct derived sum = { .value = 0 };
@@ -178,20 +178,20 @@ static struct derived sum_of(
 			is_absent_everywhere(region, i))
 			continue;
 		part = derived_total(region, i);
-		add(&sum, &part);
+		derived_add(&sum, &part);
 		any = true;
 	}
-	return any ? sum : unknown("no socket counts them");
+	return any ? sum : derived_unknown("no socket counts them");
 }
 
 static struct derived reads_of(const struct record *record, const struct record_region *region)
 {
-	return sum_of(record, region, ".read");
+	return derived_sum_of(record, region, ".read");
 }
 
 struct derived derived_writes(const struct record *record, const struct record_region *region)
 {
-	return sum_of(record, region, ".write");
+	return derived_sum_of(record, region, ".write");
 }
 
 /* Only machines that cannot distinguish reads from writes have a total. */
@@ -201,8 +201,8 @@ struct derived derived_volume(const struct record *record, const struct record_r
 	struct derived writes = derived_writes(record, region);
 
 	if (!derived_is_known(&sum) && !derived_is_known(&writes))
-		return sum_of(record, region, ".total");
-	add(&sum, &writes);
+		return derived_sum_of(record, region, ".total");
+	derived_add(&sum, &writes);
 	return sum;
 }
 
@@ -218,7 +218,7 @@ static struct derived ratio_of(struct derived above, struct derived below)
 	if (!derived_is_known(&below))
 		return below;
 	if (!(below.value > 0))
-		return unknown("the divisor is 0");
+		return derived_unknown("the divisor is 0");
 	ratio.value = above.value / below.value;
 	ratio.error =
 		below.error < below.value
@@ -235,7 +235,7 @@ struct derived derived_per_passage(const struct record_region *region, struct de
 	if (!derived_is_known(&total))
 		return total;
 	if (!(n > 0))
-		return unknown("no passage has ended with figures");
+		return derived_unknown("no passage has ended with figures");
 	each.value /= n;
 	each.error = (total.error +
 			     total.value * (double)region->n_died / (n + (double)region->n_died)) /
@@ -271,7 +271,7 @@ struct derived derived_store_ratio(const struct record *record, const struct rec
 	const struct record_work *stored = derived_stored(region);
 
 	if (!stored)
-		return unknown("the program did not say how many bytes it stored");
+		return derived_unknown("the program did not say how many bytes it stored");
 	return derived_per_work(stored, derived_volume(record, region));
 }
 
@@ -280,7 +280,7 @@ struct derived derived_evaded(const struct record *record, const struct record_r
 	uint32_t specitom = derived_find(record, "specitom");
 
 	if (specitom == UINT32_MAX)
-		return unknown("this platform has no metric specitom");
+		return derived_unknown("this platform has no metric specitom");
 	return ratio_of(derived_total(region, specitom), derived_writes(record, region));
 }
 

@@ -27,7 +27,7 @@ static void print_marks(FILE *out, const struct record *record)
 }
 
 /* The first reason why any region lacks @metric; NULL: each has it. */
-static const char *why_absent(const struct record *record, uint32_t metric)
+static const char *footnotes_why_absent(const struct record *record, uint32_t metric)
 {
 	for (uint32_t i = 0; i < record->n_regions; i++) {
 		const struct record_region *region = &record->regions[i];
@@ -39,9 +39,9 @@ static const char *why_absent(const struct record *record, uint32_t metric)
 	return NULL;
 }
 
-static bool shares_reason(const struct record *record, uint32_t metric, const char *why)
+static bool footnotes_shares_reason(const struct record *record, uint32_t metric, const char *why)
 {
-	const char *other = why_absent(record, metric);
+	const char *other = footnotes_why_absent(record, metric);
 
 	return other && !format_is_check(record->metrics[metric]) && strcmp(other, why) == 0;
 }
@@ -50,18 +50,18 @@ static bool shares_reason(const struct record *record, uint32_t metric, const ch
 static void print_absent(FILE *out, const struct record *record)
 {
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		const char *why = why_absent(record, i);
+		const char *why = footnotes_why_absent(record, i);
 		bool told = false;
 
 		if (!why || format_is_check(record->metrics[i]))
 			continue;
 		for (uint32_t k = 0; k < i; k++)
-			told |= shares_reason(record, k, why);
+			told |= footnotes_shares_reason(record, k, why);
 		if (told)
 			continue;
 		fprintf(out, " absent: %s", record->metrics[i]);
 		for (uint32_t k = i + 1; k < record->n_metrics; k++)
-			if (shares_reason(record, k, why))
+			if (footnotes_shares_reason(record, k, why))
 				fprintf(out, ", %s", record->metrics[k]);
 		fputs(" (", out);
 		text_print_plain(out, why);
@@ -79,7 +79,7 @@ static bool is_first_of_name(const struct record *record, uint32_t region)
 }
 
 /* What short names stand for. */
-static void print_titles(FILE *out, const struct record *record)
+static void footnotes_print_titles(FILE *out, const struct record *record)
 {
 	for (uint32_t i = 0; i < record->n_regions; i++) {
 		const struct record_region *region = &record->regions[i];
@@ -179,11 +179,11 @@ static void print_cost(FILE *out, const struct record *record)
 		fputs(".\n", out);
 }
 
-static void print_all(FILE *out, const struct record *record)
+static void footnotes_print_all(FILE *out, const struct record *record)
 {
 	print_marks(out, record);
 	print_absent(out, record);
-	print_titles(out, record);
+	footnotes_print_titles(out, record);
 	print_meanings(out, record);
 	print_cost(out, record);
 	print_dead(out, record);
@@ -204,5 +204,5 @@ static void print_all(FILE *out, const struct record *record)
 
 void footnotes_print(FILE *out, const struct record *record)
 {
-	record_print_folded(out, record, print_all);
+	record_print_folded(out, record, footnotes_print_all);
 }

@@ -77,7 +77,7 @@ void format_caveats(FILE *out, const char *platform, const char *who)
 	format_warnings(out, platform);
 }
 
-static bool is_absent(const struct format_value *value)
+static bool format_is_absent(const struct format_value *value)
 {
 	return value->quality & UNCORE_ABSENT;
 }
@@ -173,9 +173,9 @@ bool format_is_check(const char *metric)
 	return strncmp(metric, "check.", strlen("check.")) == 0;
 }
 
-static bool shares_reason(const struct format_value *a, const struct format_value *b)
+static bool format_shares_reason(const struct format_value *a, const struct format_value *b)
 {
-	return is_absent(a) && is_absent(b) && !format_is_check(b->name) &&
+	return format_is_absent(a) && format_is_absent(b) && !format_is_check(b->name) &&
 	       strcmp(a->why, b->why) == 0;
 }
 
@@ -184,8 +184,8 @@ static bool is_news(const struct format_value *value, const struct format_socket
 {
 	const struct format_value *other = above ? format_find(above, value->name) : NULL;
 
-	return is_absent(value) && !format_is_check(value->name) &&
-	       !(other && shares_reason(value, other));
+	return format_is_absent(value) && !format_is_check(value->name) &&
+	       !(other && format_shares_reason(value, other));
 }
 
 void format_absent(FILE *out, const struct format_socket *socket, const struct format_socket *above)
@@ -197,7 +197,7 @@ void format_absent(FILE *out, const struct format_socket *socket, const struct f
 		for (uint32_t k = 0; k < socket->n_values && is_news(value, above); k++) {
 			const struct format_value *other = &socket->values[k];
 
-			if (!shares_reason(value, other) || !is_news(other, above))
+			if (!format_shares_reason(value, other) || !is_news(other, above))
 				continue;
 			if (!*text && k < i)
 				break; /* it has a line already */
@@ -236,7 +236,7 @@ static void write_window(FILE *out, const struct format_socket *socket)
 	fprintf(out, "\n");
 }
 
-static void write_socket(FILE *out, const struct format_socket *socket)
+static void format_write_socket(FILE *out, const struct format_socket *socket)
 {
 	fprintf(out, " socket %" PRIu32, socket->socket);
 	if (socket->package >= 0)
@@ -251,9 +251,9 @@ void format_rows(FILE *out, const struct format_socket *socket, const struct for
 	if (all)
 		fprintf(out, " all sockets\n");
 	else
-		write_socket(out, socket);
+		format_write_socket(out, socket);
 	for (uint32_t i = 0; i < socket->n_values; i++) {
-		if (is_absent(&socket->values[i]) || format_is_check(socket->values[i].name))
+		if (format_is_absent(&socket->values[i]) || format_is_check(socket->values[i].name))
 			continue;
 		fprintf(out, "   ");
 		format_row(out, socket, i);
@@ -304,7 +304,7 @@ static void write_repeated(struct jsonwriter *json, const struct format_value *v
 	jsonwriter_number(json, bytes ? "bytes_max" : "value_max", value->max);
 }
 
-static void write_unit(struct jsonwriter *json, const struct format_value *value)
+static void format_write_unit(struct jsonwriter *json, const struct format_value *value)
 {
 	if (!is_bytes(value))
 		jsonwriter_text(json, "unit", value->unit);
@@ -322,11 +322,11 @@ static void write_idle(struct jsonwriter *json, const struct format_value *value
 	jsonwriter_real(json, "net_error", value->net_error);
 }
 
-static void write_figures(struct jsonwriter *json, const struct format_value *value,
+static void format_write_figures(struct jsonwriter *json, const struct format_value *value,
 	const struct format_socket *socket)
 {
 	jsonwriter_number(json, is_bytes(value) ? "bytes" : "value", value->count);
-	write_unit(json, value);
+	format_write_unit(json, value);
 	if (socket->repeated)
 		write_repeated(json, value, socket->ranged);
 	write_idle(json, value);
@@ -337,15 +337,15 @@ static void write_figures(struct jsonwriter *json, const struct format_value *va
 	}
 }
 
-static void write_value(struct jsonwriter *json, const struct format_value *value,
+static void format_write_value(struct jsonwriter *json, const struct format_value *value,
 	const struct format_socket *socket)
 {
 	jsonwriter_object(json, value->name);
-	if (is_absent(value)) {
+	if (format_is_absent(value)) {
 		jsonwriter_text(json, "absent", value->why);
-		write_unit(json, value);
+		format_write_unit(json, value);
 	} else {
-		write_figures(json, value, socket);
+		format_write_figures(json, value, socket);
 	}
 	jsonwriter_close(json);
 }
@@ -355,7 +355,7 @@ void format_json_metrics(
 {
 	jsonwriter_object(json, key);
 	for (uint32_t i = 0; i < socket->n_values; i++)
-		write_value(json, &socket->values[i], socket);
+		format_write_value(json, &socket->values[i], socket);
 	jsonwriter_close(json);
 }
 

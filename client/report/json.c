@@ -37,7 +37,7 @@ static void show_socket(
 		};
 }
 
-static void socket_json(struct jsonwriter *json, const struct record *record,
+static void report_socket_json(struct jsonwriter *json, const struct record *record,
 	const struct record_region *region, uint32_t i)
 {
 	struct format_socket shown;
@@ -54,7 +54,7 @@ static void sockets_json(struct jsonwriter *json, const char *key, const struct 
 {
 	jsonwriter_array(json, key);
 	for (uint32_t i = 0; region && i < region->n_sockets; i++)
-		socket_json(json, record, region, i);
+		report_socket_json(json, record, region, i);
 	jsonwriter_close(json);
 }
 
@@ -180,7 +180,7 @@ void record_json_tags(struct jsonwriter *json, const struct record_region *regio
 		jsonwriter_number(json, "node", region->node - 1);
 }
 
-static void region_json(
+static void report_region_json(
 	struct jsonwriter *json, const struct record *record, const struct record_region *region)
 {
 	jsonwriter_object(json, NULL);
@@ -236,7 +236,7 @@ struct time_keys {
 };
 
 /* As text and as numbers; null if the time is not known. */
-static void time_json(struct jsonwriter *json, const struct time_keys *keys, int64_t time_ns)
+static void report_time_json(struct jsonwriter *json, const struct time_keys *keys, int64_t time_ns)
 {
 	const int64_t seconds = time_ns / 1000000000;
 	char text[RECORD_TIME_MAX];
@@ -284,8 +284,8 @@ static void team_json(struct jsonwriter *json, const struct record *record)
 	jsonwriter_text_or_null(json, "job", record->job);
 	jsonwriter_text_or_null(json, "label", record->label);
 	jsonwriter_text_or_null(json, "command", record->command);
-	time_json(json, &begun, record->begun_ns);
-	time_json(json, &ended, record->ended_ns);
+	report_time_json(json, &begun, record->begun_ns);
+	report_time_json(json, &ended, record->ended_ns);
 	jsonwriter_known(json, "expected", record->n_expected, record->n_expected);
 	jsonwriter_known(json, "not_joined", *record->team && record->n_expected,
 		record_count_not_joined(record));
@@ -340,7 +340,7 @@ void record_json_member(struct jsonwriter *json, const char *key, const struct r
 	metrics_json(json, record);
 	jsonwriter_array(json, "regions");
 	for (uint32_t i = 0; i < record->n_regions; i++)
-		region_json(json, record, &record->regions[i]);
+		report_region_json(json, record, &record->regions[i]);
 	jsonwriter_close(json);
 	sockets_json(json, "outside", record, record->outside);
 	jsonwriter_close(json);

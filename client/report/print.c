@@ -94,7 +94,7 @@ static void print_notes(FILE *out, const struct record *record, const struct rec
 
 /* --- rows --- */
 
-static void print_titles(FILE *out, const struct columns *columns, unsigned block)
+static void report_print_titles(FILE *out, const struct columns *columns, unsigned block)
 {
 	const struct column *first = &columns->columns[0];
 
@@ -124,8 +124,8 @@ void record_print_name(FILE *out, const char *name, unsigned width)
 }
 
 /* A star follows a figure that has flags. */
-static void print_row(FILE *out, const struct record *record, const struct record_region *region,
-	const struct columns *columns, unsigned block)
+static void report_print_row(FILE *out, const struct record *record,
+	const struct record_region *region, const struct columns *columns, unsigned block)
 {
 	bool marked = false;
 
@@ -158,15 +158,15 @@ void record_print_regions(FILE *out, const struct record *record)
 	for (unsigned block = 0; block < columns.n_blocks; block++) {
 		if (block > 0)
 			fputc('\n', out);
-		print_titles(out, &columns, block);
+		report_print_titles(out, &columns, block);
 		for (uint32_t i = 0; i < record->n_regions; i++)
-			print_row(out, record, &record->regions[i], &columns, block);
+			report_print_row(out, record, &record->regions[i], &columns, block);
 	}
 }
 
 /* --- above the table --- */
 
-static void print_ranks(FILE *out, const struct record *record)
+static void report_print_ranks(FILE *out, const struct record *record)
 {
 	fprintf(out, ", %" PRIu32, record->n_members);
 	if (record->n_expected)
@@ -195,7 +195,7 @@ void record_print_origin(FILE *out, const struct record *record)
 	fputs(*record->label ? ", label " : "", out);
 	text_print_plain(out, record->label);
 	if (*record->team)
-		print_ranks(out, record);
+		report_print_ranks(out, record);
 	else if (alone && alone->rank >= 0)
 		fprintf(out, ", rank %" PRId64, alone->rank);
 	fputc(')', out);
@@ -225,7 +225,7 @@ static void print_failure(FILE *out, const struct record *record)
 	fputc('\n', out);
 }
 
-static void print_heading(FILE *out, const struct record *record)
+static void report_print_heading(FILE *out, const struct record *record)
 {
 	fputs("\n ", out);
 	print_what(out, record);
@@ -242,7 +242,7 @@ void record_print(FILE *out, const struct record *record)
 		print_failure(out, record);
 		return;
 	}
-	record_print_folded(out, record, print_heading);
+	record_print_folded(out, record, report_print_heading);
 	record_print_regions(out, record);
 	footnotes_print(out, record);
 }

@@ -38,7 +38,7 @@ void ranks_done(struct ranks *ranks)
 /* --- the spread --- */
 
 /* Of ranks with the same time the first is the last, because slow ones are named from the end. */
-static int compare(const void *a, const void *b)
+static int ranks_compare(const void *a, const void *b)
 {
 	const struct ranks_one *x = a, *y = b;
 
@@ -71,7 +71,8 @@ static void name(struct ranks_named *named, const struct ranks_one *one)
 }
 
 /* Outliers are at both ends of what is sorted. */
-static void find_named(const struct ranks_one sorted[], uint32_t n_all, struct ranks_spread *spread)
+static void ranks_find_named(
+	const struct ranks_one sorted[], uint32_t n_all, struct ranks_spread *spread)
 {
 	const uint64_t median = spread->quartiles[RANKS_MEDIAN];
 
@@ -96,13 +97,13 @@ bool ranks_spread(struct ranks *ranks, struct ranks_spread *ret)
 	*ret = (struct ranks_spread){ .n = 0 };
 	if (!n)
 		return false;
-	qsort(ranks->all, n, sizeof *ranks->all, compare);
+	qsort(ranks->all, n, sizeof *ranks->all, ranks_compare);
 	while (n && ranks->all[n - 1].time_ns == RECORD_NOT_KNOWN_NS)
 		n--;
 	ret->n = n;
 	for (uint32_t i = 0; n && i < RANKS_QUARTILES; i++)
 		ret->quartiles[i] = ranks->all[i ? ((uint64_t)n * i + 3) / 4 - 1 : 0].time_ns;
-	find_named(ranks->all, ranks->n, ret);
+	ranks_find_named(ranks->all, ranks->n, ret);
 	return n;
 }
 

@@ -10,7 +10,7 @@
 
 /* --- JSON --- */
 
-static const char *skip_blanks(const char *c)
+static const char *head_skip_blanks(const char *c)
 {
 	return c + strspn(c, " \t\r\n");
 }
@@ -47,7 +47,7 @@ struct found_head {
 	uint64_t schema;
 };
 
-static void take_text(const char *value, char *ret, size_t size_bytes)
+static void head_take_text(const char *value, char *ret, size_t size_bytes)
 {
 	const size_t n = *value == '"' ? (size_t)(skip_text(value) - value) : 0;
 
@@ -57,7 +57,7 @@ static void take_text(const char *value, char *ret, size_t size_bytes)
 	ret[n - 2] = '\0';
 }
 
-static void take(struct found_head *found, const char *key, const char *value)
+static void head_take_key(struct found_head *found, const char *key, const char *value)
 {
 	struct report_head *head = found->head;
 	const struct {
@@ -76,24 +76,24 @@ static void take(struct found_head *found, const char *key, const char *value)
 			isdigit((unsigned char)*value))
 			*numbers[i].number = strtoull(value, NULL, 10);
 	if (strncmp(key, "\"host\"", strlen("\"host\"")) == 0)
-		take_text(value, head->host, sizeof head->host);
+		head_take_text(value, head->host, sizeof head->host);
 	if (strncmp(key, "\"team\"", strlen("\"team\"")) == 0 ||
 		strncmp(key, "\"step\"", strlen("\"step\"")) == 0)
-		take_text(value, head->step, sizeof head->step);
+		head_take_text(value, head->step, sizeof head->step);
 }
 
 static void take_members(struct found_head *found, const char *c)
 {
 	do {
-		const char *key = skip_blanks(c + 1), *value;
+		const char *key = head_skip_blanks(c + 1), *value;
 
 		if (*key != '"')
 			return;
-		value = skip_blanks(skip_text(key));
+		value = head_skip_blanks(skip_text(key));
 		if (*value != ':')
 			return;
-		value = skip_blanks(value + 1);
-		take(found, key, value);
+		value = head_skip_blanks(value + 1);
+		head_take_key(found, key, value);
 		c = skip_value(value);
 	} while (*c == ',');
 }
@@ -103,7 +103,7 @@ bool report_head_read(const char *text, struct report_head *ret)
 	struct found_head found = { .head = ret };
 
 	*ret = (struct report_head){ .run = 0 };
-	text = skip_blanks(text);
+	text = head_skip_blanks(text);
 	if (*text != '{')
 		return false;
 	take_members(&found, text);

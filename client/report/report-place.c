@@ -54,7 +54,7 @@ int report_write_all(int fd, const char *text, size_t size_bytes)
 }
 
 /* Writes the report and a newline, and closes @fd. */
-static int write_line(const struct placed_report *report, int fd)
+static int report_write_line(const struct placed_report *report, int fd)
 {
 	int r = report_write_all(fd, report->text, report->size_bytes);
 
@@ -113,7 +113,7 @@ static char *nth_name(const char *path, unsigned n)
 
 /* Moves @from to @to. -EEXIST: @to exists. Over NFS the answer to link(2) may be lost, and a second
  * attempt then finds the link of the first one. */
-static int move(const char *from, const char *to)
+static int report_move(const char *from, const char *to)
 {
 	struct stat status;
 
@@ -135,7 +135,7 @@ static int move_to_any(const char *from, const char *path)
 	for (unsigned n = 1; n <= NAMES_MOST && r == -EEXIST; n++) {
 		_cleanup_free_ char *name = nth_name(path, n);
 
-		r = name ? move(from, name) : -ENOMEM;
+		r = name ? report_move(from, name) : -ENOMEM;
 	}
 	return r;
 }
@@ -154,7 +154,7 @@ static int write_over(const struct placed_report *report, const char *path)
 		return -errno;
 	if (!may_replace(report, fd, &status))
 		return -EEXIST;
-	return ftruncate(fd, 0) < 0 ? -errno : write_line(report, take_fd(&fd));
+	return ftruncate(fd, 0) < 0 ? -errno : report_write_line(report, take_fd(&fd));
 }
 
 /* The new file is empty until it is written, but too new to be replaced by others. */
@@ -164,7 +164,7 @@ static int write_new(const struct placed_report *report, const char *path)
 
 	if (fd < 0)
 		return -errno;
-	r = write_line(report, fd);
+	r = report_write_line(report, fd);
 	if (r < 0)
 		unlink(path);
 	return r;
@@ -201,9 +201,9 @@ static int remove_other(
 }
 
 /* -EEXIST: the file there must stay. */
-static int put_at(const struct placed_report *report, const char *path)
+static int report_put_at(const struct placed_report *report, const char *path)
 {
-	int r = move(report->temporary, path);
+	int r = report_move(report->temporary, path);
 
 	for (int i = 0; i < ATTEMPTS_MOST && r == -EEXIST; i++) {
 		struct stat other;
@@ -215,19 +215,19 @@ static int put_at(const struct placed_report *report, const char *path)
 			return -EEXIST;
 		r = fd >= 0 ? remove_other(report, path, &other) : 0;
 		if (r == 0)
-			r = move(report->temporary, path);
+			r = report_move(report->temporary, path);
 	}
 	return r == 0 || r == -EEXIST ? r : put_without_links(report, path);
 }
 
-static int put(struct placed_report *report, const char *path, char **ret_elsewhere)
+static int report_put(struct placed_report *report, const char *path, char **ret_elsewhere)
 {
 	int r = -EEXIST;
 
 	for (unsigned n = 1; n <= NAMES_MOST && r == -EEXIST; n++) {
 		_cleanup_free_ char *name = nth_name(path, n);
 
-		r = name ? put_at(report, name) : -ENOMEM;
+		r = name ? report_put_at(report, name) : -ENOMEM;
 		if (r == 0 && n > 1)
 			*ret_elsewhere = take_ptr(name);
 	}
@@ -268,7 +268,7 @@ static int write_beside(struct placed_report *report, const char *path)
 {
 	int fd = report_open_beside(path, &report->temporary);
 
-	return fd < 0 ? fd : write_line(report, fd);
+	return fd < 0 ? fd : report_write_line(report, fd);
 }
 
 /* --- all --- */
@@ -278,7 +278,7 @@ static int write_into(const struct placed_report *report, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
 
-	return fd < 0 ? -errno : write_line(report, fd);
+	return fd < 0 ? -errno : report_write_line(report, fd);
 }
 
 static bool is_closed(int r)
@@ -291,7 +291,7 @@ static int place_file(struct placed_report *report, const char *path, char **ret
 	int r = write_beside(report, path);
 
 	if (r == 0)
-		return put(report, path, ret_elsewhere);
+		return report_put(report, path, ret_elsewhere);
 	return is_closed(r) && access(path, F_OK) == 0 ? write_over(report, path) : r;
 }
 

@@ -48,7 +48,7 @@ static void drop_every_second_row(void)
 	sampler.interval_ms *= 2;
 }
 
-static void take_row(void)
+static void async_take_row(void)
 {
 	const uint64_t before = sampler.clock();
 	uint64_t *row;
@@ -76,13 +76,13 @@ static void *take_rows(void *unused)
 		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
 		nanosleep(&pause, NULL);
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		take_row();
+		async_take_row();
 	}
 	return unused;
 }
 
 /* The program's signals are for its own threads. */
-static void start(void)
+static void async_start(void)
 {
 	sigset_t all, before;
 	int r = ENOMEM;
@@ -91,7 +91,7 @@ static void start(void)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (sampler.rows) {
-		take_row();
+		async_take_row();
 		r = pthread_create(&sampler.thread, NULL, take_rows, NULL);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -100,14 +100,14 @@ static void start(void)
 		fprintf(stderr, "%s: nothing is recorded: %s.\n", plugin.name, strerror(r));
 }
 
-static void end(void)
+static void async_end(void)
 {
 	if (!plugin.is_recording || !sampler.is_running)
 		return;
 	sampler.is_running = false;
 	pthread_cancel(sampler.thread);
 	pthread_join(sampler.thread, NULL);
-	take_row();
+	async_take_row();
 }
 
 /* Score-P decides which process of the node records; of an MPI program, at the end of MPI_Init(). A
@@ -115,15 +115,15 @@ static void end(void)
 static void synchronize(bool records, uint32_t when)
 {
 	if (when == SCOREP_END) {
-		end();
+		async_end();
 		return;
 	}
 	plugin.is_recording = records;
 	if (records && !sampler.rows)
-		start();
+		async_start();
 }
 
-static uint64_t read_all(int32_t id, struct scorep_pair **ret_pairs)
+static uint64_t async_read_all(int32_t id, struct scorep_pair **ret_pairs)
 {
 	const size_t n = plugin.is_recording ? sampler.n_rows : 0;
 	struct scorep_pair *pairs = calloc(n + 1, sizeof *pairs);
@@ -141,7 +141,7 @@ static void take_clock(uint64_t (*clock)(void))
 	sampler.clock = clock;
 }
 
-static int32_t initialize(void)
+static int32_t async_initialize(void)
 {
 	const char *text = secure_getenv("UNCORE_SCOREP_INTERVAL");
 
@@ -157,9 +157,9 @@ static int32_t initialize(void)
 	return plugin_initialize();
 }
 
-static void finalize(void)
+static void async_finalize(void)
 {
-	end();
+	async_end();
 	free(take_ptr(sampler.rows));
 	sampler.n_rows = 0;
 	plugin_finalize();
@@ -173,12 +173,12 @@ _public_ struct scorep_plugin SCOREP_MetricPlugin_uncore_async_plugin_get_info(v
 		.interface = SCOREP_INTERFACE,
 		.recorder = SCOREP_PER_HOST,
 		.timing = SCOREP_ASYNCHRONOUS,
-		.initialize = initialize,
-		.finalize = finalize,
+		.initialize = async_initialize,
+		.finalize = async_finalize,
 		.list = plugin_list,
 		.add = plugin_add,
 		.take_clock = take_clock,
-		.read_all = read_all,
+		.read_all = async_read_all,
 		.synchronize = synchronize,
 	};
 }

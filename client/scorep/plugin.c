@@ -67,7 +67,7 @@ static void keep_failure(const char *sentence)
 
 /* What makes a count unknown: it went back, or a part is missing that was there at first. A clock
  * that stood still makes a zero unknown. */
-static bool is_known(const struct uncore_delta_value *value, uint32_t quality_at_first)
+static bool plugin_is_known(const struct uncore_delta_value *value, uint32_t quality_at_first)
 {
 	const uint32_t missing = (UNCORE_PARTIAL | UNCORE_RESET) & ~quality_at_first;
 
@@ -76,7 +76,7 @@ static bool is_known(const struct uncore_delta_value *value, uint32_t quality_at
 
 /* Another uncored, after a restart, may have other metrics. Returns why nothing was added, or NULL.
  */
-static const char *add(struct chosen *chosen)
+static const char *plugin_add_moved(struct chosen *chosen)
 {
 	const uint32_t socket = chosen->socket;
 	struct uncore_delta delta = UNCORE_DELTA_INIT;
@@ -92,19 +92,19 @@ static const char *add(struct chosen *chosen)
 		return reader_failure(r);
 	if (value->quality & UNCORE_ABSENT)
 		return uncore_why(plugin.reader.handle, value->why);
-	if (!is_known(value, chosen->quality))
+	if (!plugin_is_known(value, chosen->quality))
 		return "A counter stood still, went back, or could not be read.";
 	chosen->total += value->count;
 	plugin.quality |= value->quality;
 	return NULL;
 }
 
-static void add_all(void)
+static void plugin_add_all(void)
 {
 	const struct readout before = plugin.before;
 
 	for (int32_t id = 0; id < plugin.n_chosen; id++) {
-		const char *failure = add(&plugin.chosen[id]);
+		const char *failure = plugin_add_moved(&plugin.chosen[id]);
 
 		if (!failure)
 			continue;
@@ -128,7 +128,7 @@ bool plugin_take(void)
 	if (r < 0)
 		keep_failure(reader_failure(r));
 	else
-		add_all();
+		plugin_add_all();
 	return r == 0;
 }
 
@@ -150,7 +150,7 @@ int32_t plugin_add(char *title)
 }
 
 /* Texts for Score-P to keep. */
-static bool describe(const struct chosen *chosen, struct scorep_metric *ret)
+static bool plugin_describe(const struct chosen *chosen, struct scorep_metric *ret)
 {
 	const struct uncore *handle = plugin.reader.handle;
 	uint32_t metric = (uint32_t)uncore_find_metric(handle, chosen->name);
@@ -179,16 +179,16 @@ static struct chosen chosen_of(uint32_t metric, uint32_t socket, uint32_t qualit
 	return chosen;
 }
 
-static bool is_meant(const char *token, const struct chosen *chosen)
+static bool plugin_is_meant(const char *token, const struct chosen *chosen)
 {
 	return fnmatch(token, chosen->name, 0) == 0 || fnmatch(token, chosen->title, 0) == 0;
 }
 
 /* Lists a metric, unless it is listed already. */
-static bool choose(const struct chosen *chosen, struct scorep_metric *ret)
+static bool plugin_choose(const struct chosen *chosen, struct scorep_metric *ret)
 {
 	if (plugin.n_chosen == SCOREP_METRICS_MAX || plugin_add((char *)chosen->title) >= 0 ||
-		!describe(chosen, ret))
+		!plugin_describe(chosen, ret))
 		return false;
 	plugin.chosen[plugin.n_chosen++] = *chosen;
 	return true;
@@ -206,13 +206,13 @@ struct scorep_metric *plugin_list(char *token)
 		const struct uncore_value value = plugin.before.samples[socket].values[metric];
 		const struct chosen chosen = chosen_of(metric, socket, value.quality);
 
-		if (!is_meant(token, &chosen))
+		if (!plugin_is_meant(token, &chosen))
 			continue;
 		why_none = NULL;
 		if (value.quality & UNCORE_ABSENT)
 			why_none = uncore_why(plugin.reader.handle, value.why);
 		else
-			n += choose(&chosen, &list[n]);
+			n += plugin_choose(&chosen, &list[n]);
 	}
 	if (n == 0 && why_none)
 		fprintf(stderr, "%s: %s is not recorded. %s\n", plugin.name, token, why_none);

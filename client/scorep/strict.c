@@ -22,14 +22,14 @@ static bool is_asked[SCOREP_METRICS_MAX];
 
 struct plugin plugin = { .name = "uncore_plugin" };
 
-static int32_t initialize(void)
+static int32_t strict_initialize(void)
 {
 	recorder = pthread_self();
 	memset(is_asked, true, sizeof is_asked);
 	return plugin_initialize();
 }
 
-static uint64_t read_metric(int32_t id)
+static uint64_t strict_read_metric(int32_t id)
 {
 	if (!pthread_equal(recorder, pthread_self()))
 		return 0;
@@ -49,10 +49,10 @@ _public_ struct scorep_plugin SCOREP_MetricPlugin_uncore_plugin_get_info(void)
 		.interface = SCOREP_INTERFACE,
 		.recorder = SCOREP_PER_THREAD,
 		.timing = SCOREP_STRICTLY_SYNCHRONOUS,
-		.initialize = initialize,
+		.initialize = strict_initialize,
 		.finalize = plugin_finalize,
 		.list = plugin_list,
 		.add = plugin_add,
-		.read = read_metric,
+		.read = strict_read_metric,
 	};
 }

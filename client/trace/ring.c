@@ -36,7 +36,7 @@ static int create(const char *path)
 	return r;
 }
 
-static int map(const char *path, struct trace_file **ret)
+static int ring_map(const char *path, struct trace_file **ret)
 {
 	_cleanup_close_ int fd = create(path);
 	void *memory;
@@ -63,7 +63,7 @@ int trace_open(bool is_child, struct trace_file **ret)
 		return 0;
 	r = launch_expand_variable(template, &path);
 	if (r == 0)
-		r = map(path, ret);
+		r = ring_map(path, ret);
 	if (!*ret)
 		return error_say(r, "Cannot write the trace %s: %m.", path ? path : template);
 	head = &(*ret)->head;
@@ -117,7 +117,7 @@ void trace_name(struct trace_file *trace, unsigned region, const char *name)
 
 static const uint64_t COUNTS_AFTER_NS = 1000000;
 
-static void describe(struct trace_head *head, const char (*names)[UNCORE_NAME_MAX],
+static void ring_describe(struct trace_head *head, const char (*names)[UNCORE_NAME_MAX],
 	const char (*units)[UNCORE_NAME_MAX], uint32_t n_metrics)
 {
 	const size_t n = n_metrics < UNCORE_METRICS_MAX ? n_metrics : UNCORE_METRICS_MAX;
@@ -166,7 +166,7 @@ void trace_counts(struct trace_file *trace, const struct readout *readout,
 		!__atomic_compare_exchange_n(&trace->head.counted_ns, &last_ns, now_ns, false,
 			__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
-	describe(&trace->head, names, units, n_metrics);
+	ring_describe(&trace->head, names, units, n_metrics);
 	for (uint32_t s = 0; s < readout->n_sockets; s++)
 		note_sample(trace, &readout->samples[s], &sum);
 	for (uint32_t i = 0; sum.time_ns && i < n_metrics && i < UNCORE_METRICS_MAX; i++)

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 /* The first call only asks how many groups there are. */
-static int read_groups(int socket_fd, struct rules_user *ret)
+static int credentials_read_groups(int socket_fd, struct rules_user *ret)
 {
 	socklen_t size = 0;
 	uint32_t *groups;
@@ -49,7 +49,7 @@ int credentials_of(int socket_fd, struct rules_user *ret)
 		return r;
 	ret->uid = credentials.uid;
 	ret->gid = credentials.gid;
-	r = read_groups(socket_fd, ret);
+	r = credentials_read_groups(socket_fd, ret);
 	if (r < 0)
 		credentials_done(ret);
 	return r;

@@ -27,7 +27,7 @@ static int add_range(struct owners *owners, const struct owner_range *range)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+static int owners_compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct owner_range *)a)->name, ((const struct owner_range *)b)->name);
 }
@@ -47,7 +47,7 @@ static int parse_passwd(struct owners *owners, FILE *file)
 	}
 	owners->n_users = owners->n;
 	if (owners->n)
-		qsort(owners->ranges, owners->n, sizeof *owners->ranges, compare_names);
+		qsort(owners->ranges, owners->n, sizeof *owners->ranges, owners_compare_names);
 	return 0;
 }
 
@@ -56,7 +56,7 @@ static bool find_uid(const struct owners *owners, char *name, uint32_t *ret)
 	const struct owner_range wanted = { .name = name };
 	const struct owner_range *user = owners->n_users
 						 ? bsearch(&wanted, owners->ranges, owners->n_users,
-							   sizeof wanted, compare_names)
+							   sizeof wanted, owners_compare_names)
 						 : NULL;
 
 	if (user)
@@ -201,7 +201,7 @@ static bool has_changed(const char *path, const struct stat *before)
 	       now.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
 }
 
-static void look_again(struct owners *owners)
+static void owners_look_again(struct owners *owners)
 {
 	uint64_t now_ns = clock_now_ns();
 
@@ -238,7 +238,7 @@ static uint64_t account_of(const struct owners *owners, uint32_t uid)
 
 uint64_t owners_account_of(struct owners *owners, uint32_t uid)
 {
-	look_again(owners);
+	owners_look_again(owners);
 	return uid ? account_of(owners, uid) : 0;
 }
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int call(enum bpf_cmd command, union bpf_attr *attr)
+static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
 {
 	long r = syscall(SYS_bpf, command, attr, sizeof *attr);
 
@@ -16,7 +16,7 @@ int bpf_map_new(uint32_t type, uint32_t value_bytes, uint32_t n, uint32_t flags)
 {
 	union bpf_attr attr = { { type, sizeof(uint32_t), value_bytes, n, flags } };
 
-	return call(BPF_MAP_CREATE, &attr);
+	return bpf_call(BPF_MAP_CREATE, &attr);
 }
 
 int bpf_map_put_event(int map_fd, uint32_t key, int event_fd)
@@ -25,14 +25,14 @@ int bpf_map_put_event(int map_fd, uint32_t key, int event_fd)
 		.map_fd = (uint32_t)map_fd, .key = (uintptr_t)&key, .value = (uintptr_t)&event_fd
 	};
 
-	return call(BPF_MAP_UPDATE_ELEM, &attr);
+	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr);
 }
 
 int bpf_map_freeze(int map_fd)
 {
 	union bpf_attr attr = { .map_fd = (uint32_t)map_fd };
 
-	return call(BPF_MAP_FREEZE, &attr);
+	return bpf_call(BPF_MAP_FREEZE, &attr);
 }
 
 int bpf_program_load(const struct bpf_insn program[], unsigned n)
@@ -45,7 +45,7 @@ int bpf_program_load(const struct bpf_insn program[], unsigned n)
 		.license = (uintptr_t) "Dual BSD/GPL",
 	};
 
-	return call(BPF_PROG_LOAD, &attr);
+	return bpf_call(BPF_PROG_LOAD, &attr);
 }
 
 int bpf_program_run(int program_fd, const uint64_t arguments[BPF_ARGUMENTS])
@@ -53,7 +53,7 @@ int bpf_program_run(int program_fd, const uint64_t arguments[BPF_ARGUMENTS])
 	union bpf_attr attr = { .test = { .prog_fd = (uint32_t)program_fd,
 					.ctx_in = (uintptr_t)arguments,
 					.ctx_size_in = BPF_ARGUMENTS * sizeof *arguments } };
-	int r = call(BPF_PROG_TEST_RUN, &attr);
+	int r = bpf_call(BPF_PROG_TEST_RUN, &attr);
 
 	return r < 0 ? r : (int)attr.test.retval;
 }

@@ -114,7 +114,7 @@ void fdstore_done(struct fdstore *store)
 	*store = (struct fdstore){};
 }
 
-static int tell(const char *what, const char *name, const int fds[], unsigned n_fds)
+static int fdstore_tell(const char *what, const char *name, const int fds[], unsigned n_fds)
 {
 	_cleanup_free_ char *message = NULL;
 
@@ -127,10 +127,10 @@ static int tell(const char *what, const char *name, const int fds[], unsigned n_
  * with systemd 252). */
 int fdstore_keep(const char *name, const int fds[], unsigned n_fds)
 {
-	return tell("FDSTORE=1\nFDPOLL=0", name, fds, n_fds);
+	return fdstore_tell("FDSTORE=1\nFDPOLL=0", name, fds, n_fds);
 }
 
 int fdstore_forget(const char *name)
 {
-	return tell("FDSTOREREMOVE=1", name, NULL, 0);
+	return fdstore_tell("FDSTOREREMOVE=1", name, NULL, 0);
 }

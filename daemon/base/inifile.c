@@ -103,7 +103,7 @@ static int add_section(const struct file_reading *reading, const char *name)
 }
 
 /* "[name]" */
-static int read_section(const struct file_reading *reading, char *line)
+static int inifile_read_section(const struct file_reading *reading, char *line)
 {
 	size_t length = strcspn(line, "]");
 
@@ -117,7 +117,7 @@ static int read_section(const struct file_reading *reading, char *line)
 	return add_section(reading, line + 1);
 }
 
-static int add_entry(const struct file_reading *reading, const char *key, const char *value)
+static int inifile_add_entry(const struct file_reading *reading, const char *key, const char *value)
 {
 	struct inifile *ini = reading->ini;
 	struct inifile_section *section = &ini->sections[ini->n_sections - 1];
@@ -135,7 +135,7 @@ static int add_entry(const struct file_reading *reading, const char *key, const 
 }
 
 /* "key = value" */
-static int read_entry(const struct file_reading *reading, char *line)
+static int inifile_read_entry(const struct file_reading *reading, char *line)
 {
 	char *equals = strchr(line, '=');
 	const char *key;
@@ -151,22 +151,23 @@ static int read_entry(const struct file_reading *reading, char *line)
 	if (!reading->ini->n_sections)
 		return inifile_fault(reading->ini, reading->line, reading->fault,
 			"%s stands before any section: put it below a [section].", key);
-	return add_entry(reading, key, strip(equals + 1));
+	return inifile_add_entry(reading, key, strip(equals + 1));
 }
 
-static int read_line(const struct file_reading *reading, char *line)
+static int inifile_read_line(const struct file_reading *reading, char *line)
 {
 	int r = check_bytes(reading, line);
 
 	line = strip(line);
 	if (r < 0 || !*line || *line == '#' || *line == ';')
 		return r;
-	return *line == '[' ? read_section(reading, line) : read_entry(reading, line);
+	return *line == '[' ? inifile_read_section(reading, line)
+			    : inifile_read_entry(reading, line);
 }
 
 /* --- the file --- */
 
-static int open_file(const char *path, FILE **ret, struct fault *fault)
+static int inifile_open_file(const char *path, FILE **ret, struct fault *fault)
 {
 	_cleanup_close_ int fd = text_file_open(AT_FDCWD, path);
 	struct stat st;
@@ -189,7 +190,7 @@ static int open_file(const char *path, FILE **ret, struct fault *fault)
 }
 
 /* Reads all of the file, up to the first NUL, which no text has. */
-static int read_text(FILE *file, const struct file_reading *reading)
+static int inifile_read_text(FILE *file, const struct file_reading *reading)
 {
 	struct inifile *ini = reading->ini;
 	size_t size = 0;
@@ -216,13 +217,13 @@ int inifile_load(const char *path, struct inifile *ret, struct fault *fault)
 		return fault_set(fault, -ENAMETOOLONG,
 			"The path of a file must be below %zu bytes: %s.", sizeof ini.path, path);
 	strcpy(ini.path, path);
-	r = open_file(path, &file, fault);
+	r = inifile_open_file(path, &file, fault);
 	if (r >= 0)
-		r = read_text(file, &reading);
+		r = inifile_read_text(file, &reading);
 	rest = r > 0 ? ini.text : NULL;
 	while (r >= 0 && (line = strsep(&rest, "\n"))) {
 		reading.line++;
-		r = read_line(&reading, line);
+		r = inifile_read_line(&reading, line);
 	}
 	if (r < 0)
 		return r;
@@ -340,7 +341,8 @@ int inifile_word(
 	return fault_set(why, -EINVAL, "must be one of %s", key->what);
 }
 
-static int take_number(const struct inifile_key *key, const char *value, int base, void *ret_u32)
+static int inifile_take_number(
+	const struct inifile_key *key, const char *value, int base, void *ret_u32)
 {
 	uint64_t number;
 
@@ -353,7 +355,7 @@ static int take_number(const struct inifile_key *key, const char *value, int bas
 int inifile_number(
 	const struct inifile_key *key, const char *value, void *ret_u32, struct fault *why)
 {
-	if (take_number(key, value, 10, ret_u32) == 0)
+	if (inifile_take_number(key, value, 10, ret_u32) == 0)
 		return 0;
 	return fault_set(why, -EINVAL, "must be %u to %u (%s)%s", key->minimum, key->maximum,
 		key->what,
@@ -365,7 +367,7 @@ int inifile_number(
 int inifile_octal(
 	const struct inifile_key *key, const char *value, void *ret_u32, struct fault *why)
 {
-	if (take_number(key, value, 8, ret_u32) == 0)
+	if (inifile_take_number(key, value, 8, ret_u32) == 0)
 		return 0;
 	return fault_set(why, -EINVAL, "must be %#o to %#o in octal (%s)", key->minimum,
 		key->maximum, key->what);

@@ -29,7 +29,7 @@ int text_file_open(int directory_fd, const char *path)
 	return S_ISREG(status.st_mode) || S_ISCHR(status.st_mode) ? take_fd(&fd) : -EINVAL;
 }
 
-static int read_all(int fd, char *buffer, size_t size, size_t *ret_length)
+static int text_file_read_all(int fd, char *buffer, size_t size, size_t *ret_length)
 {
 	size_t length = 0;
 	ssize_t n;
@@ -54,7 +54,7 @@ int text_file_read(int directory_fd, const char *path, char *ret_text, size_t si
 
 	if (fd < 0)
 		return fd;
-	r = read_all(fd, buffer, sizeof buffer, &length);
+	r = text_file_read_all(fd, buffer, sizeof buffer, &length);
 	if (r < 0)
 		return r;
 	/* events/ of the Intel drivers end without a newline, format/ and cpumask with one */
@@ -69,7 +69,7 @@ int text_file_read(int directory_fd, const char *path, char *ret_text, size_t si
 	return 0;
 }
 
-static int look(const char *path, const struct stat *status, int type, struct FTW *where)
+static int text_file_look(const char *path, const struct stat *status, int type, struct FTW *where)
 {
 	(void)path;
 	(void)where;
@@ -78,14 +78,14 @@ static int look(const char *path, const struct stat *status, int type, struct FT
 
 int text_files_check(const char *path)
 {
-	int r = nftw(path, look, OPEN_FOLDERS, FTW_PHYS);
+	int r = nftw(path, text_file_look, OPEN_FOLDERS, FTW_PHYS);
 
 	if (r == -1)
 		return errno == ENOENT ? 0 : -errno;
 	return r;
 }
 
-int folder_open(int directory_fd, const char *path, DIR **ret)
+int directory_open(int directory_fd, const char *path, DIR **ret)
 {
 	_cleanup_close_ int fd = openat(directory_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *directory;

@@ -32,7 +32,7 @@ int text_file_read(int directory_fd, const char *path, char *ret_text, size_t si
 int text_files_check(const char *path);
 
 /* Opens the folder @path below @directory_fd, for closedir(3). Errno of openat(2). */
-int folder_open(int directory_fd, const char *path, DIR **ret);
+int directory_open(int directory_fd, const char *path, DIR **ret);
 
 /* Calls @visit for each path FOLDER/NAME.conf, in the order of names, until it fails. A missing
  * folder is an empty one. 0; errno of scandir(3); -ENOMEM; what @visit returned. */
@@ -40,7 +40,7 @@ int conf_folder_each(const char *folder,
 	int (*visit)(const char *path, void *userdata, struct fault *fault), void *userdata,
 	struct fault *fault);
 
-static inline void folder_close(DIR **folder)
+static inline void directory_close(DIR **folder)
 {
 	if (*folder)
 		closedir(*folder);

@@ -130,7 +130,7 @@ static void close_list(struct closers *closers, struct queue *queue, struct clos
 	}
 }
 
-static void *run(void *argument)
+static void *closers_run(void *argument)
 {
 	const struct closing *first = argument;
 	struct closers *closers = first->closers;
@@ -159,7 +159,7 @@ static bool start_thread(struct closing *first)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	closers->n_threads++;
-	r = pthread_create(&thread, &attr, run, first);
+	r = pthread_create(&thread, &attr, closers_run, first);
 	pthread_attr_destroy(&attr);
 	if (r)
 		closers->n_threads--;
@@ -169,7 +169,7 @@ static bool start_thread(struct closing *first)
 /* --- for the main thread --- */
 
 /* Hands @closing to the thread of its account, or keeps it until there can be one. */
-static void hand_over(struct closing *closing)
+static void closers_hand_over(struct closing *closing)
 {
 	struct closers *closers = closing->closers;
 	struct queue *queue = queue_of(closers, closing->account);
@@ -197,7 +197,7 @@ static void close_later(struct closers *closers, const struct closing *what)
 		queue->n_waiting += !what->was_served;
 		queue->n_pending++;
 		closers->n_pending++;
-		hand_over(closing);
+		closers_hand_over(closing);
 	}
 }
 
@@ -309,7 +309,7 @@ void closers_settle(struct closers *closers, struct budget *budget)
 	closers->left = NULL;
 	for (; left; left = next) {
 		next = left->next;
-		hand_over(left);
+		closers_hand_over(left);
 	}
 }
 

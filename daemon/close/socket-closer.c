@@ -69,7 +69,7 @@ int socket_has_descriptors(int socket_fd)
  * end. Without this the close would leave an error at the client's end, and an old library would
  * take that error for the answer.
  */
-static void drain(int socket_fd)
+static void socket_closer_drain(int socket_fd)
 {
 	int flags;
 
@@ -126,7 +126,7 @@ struct holder {
 	bool holds;
 };
 
-static void wait_for(sem_t *semaphore)
+static void socket_closer_wait_for(sem_t *semaphore)
 {
 	while (sem_wait(semaphore) < 0)
 		; /* EINTR */
@@ -141,7 +141,7 @@ static void *hold(void *argument)
 	privilege_drop();
 	holder->holds = unshare(CLONE_FILES) == 0;
 	sem_post(&holder->has_copy);
-	wait_for(&holder->may_exit);
+	socket_closer_wait_for(&holder->may_exit);
 	return NULL;
 }
 
@@ -158,7 +158,7 @@ static bool holder_start(struct holder *holder)
 	pthread_attr_destroy(&attr);
 	if (r)
 		return false;
-	wait_for(&holder->has_copy);
+	socket_closer_wait_for(&holder->has_copy);
 	return true;
 }
 
@@ -209,7 +209,7 @@ static bool is_empty(int socket_fd)
 
 	if (!is_bare)
 		shutdown(socket_fd, SHUT_RDWR);
-	drain(socket_fd);
+	socket_closer_drain(socket_fd);
 	return is_bare ? peek(socket_fd, &flags) <= 0 : socket_is_at_end(socket_fd);
 }
 
@@ -229,7 +229,7 @@ void socket_closer_put(struct socket_closer *closer, int *socket_fd)
 		return;
 	/* After this nobody can send to it any more. */
 	shutdown(*socket_fd, SHUT_RDWR);
-	drain(*socket_fd);
+	socket_closer_drain(*socket_fd);
 	if (is_bare || !may_hold_descriptors(*socket_fd))
 		close_fd(socket_fd);
 	else

@@ -20,7 +20,7 @@ static uint64_t coarseness(const struct plan *plan, unsigned socket, unsigned me
 bool agreement_find(const struct generation *generation, unsigned socket, unsigned metric,
 	uint32_t quantum, double *ret_ratio)
 {
-	const struct page_header *page = generation->publication.header;
+	const struct page_header *page = generation->shared_page.header;
 	int check = platform_check_of(generation->plan->platform, metric);
 	uint64_t enough = 64 << 20;
 	const struct page_value *value, *other;

@@ -270,7 +270,7 @@ static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
 }
 
 /* Adds the counts of one event since its last read; returns its passing flags. */
-static uint32_t advance(struct box_event *event, const struct group_read *group, uint64_t raw)
+static uint32_t box_advance(struct box_event *event, const struct group_read *group, uint64_t raw)
 {
 	uint64_t enabled_ns = group->enabled_ns - event->enabled_ns;
 	uint64_t running_ns = group->running_ns - event->running_ns;
@@ -317,7 +317,7 @@ static uint32_t advance_group(
 		struct box_event *event = &box->events[first + k];
 		uint64_t before = event->count;
 
-		quality |= advance(event, group, group->values[k]);
+		quality |= box_advance(event, group, group->values[k]);
 		if (box->clock_ms[first + k] &&
 			clock_stands(event, before, box->clock_ms[first + k], now_ns))
 			quality |= PAGE_FROZEN;
@@ -326,7 +326,7 @@ static uint32_t advance_group(
 }
 
 /* As read_group() for the only group of the box. False: the program could not read an event. */
-static bool take_reading(const struct box *box, struct group_read *ret)
+static bool box_take_reading(const struct box *box, struct group_read *ret)
 {
 	const struct box_reading *leader = box->reading;
 	bool is_whole = !leader->error;
@@ -343,7 +343,7 @@ static bool take_reading(const struct box *box, struct group_read *ret)
 }
 
 /* *@taken: is there a snapshot? Afterwards: did the box take its part? */
-static int read_all(struct box *box, bool *taken, uint64_t now_ns)
+static int box_read_all(struct box *box, bool *taken, uint64_t now_ns)
 {
 	uint32_t quality = box->reopened ? PAGE_RESET : 0;
 	bool incomplete = false;
@@ -352,7 +352,7 @@ static int read_all(struct box *box, bool *taken, uint64_t now_ns)
 		struct group_read group;
 		int r;
 
-		*taken = *taken && box->reading && take_reading(box, &group);
+		*taken = *taken && box->reading && box_take_reading(box, &group);
 		r = *taken ? 0 : read_group(box, i, &group);
 		if (r < 0)
 			return r;
@@ -370,7 +370,7 @@ bool box_read(struct box *box, bool taken, uint64_t now_ns)
 	if (box->mode == BOX_CLOSED)
 		return false;
 	box->stopped = false;
-	box->error = read_all(box, &taken, now_ns);
+	box->error = box_read_all(box, &taken, now_ns);
 	if (box->error == -ENODATA)
 		box->quality |= PAGE_PARTIAL;
 	else if (box->error < 0)

@@ -40,7 +40,7 @@ static int find_ledger(struct generation *generation, struct fdstore *store, str
 static int find_page(struct generation *generation, struct fdstore *store, struct fault *why)
 {
 	const struct ledger_header *ledger = generation->ledger.header;
-	const struct publication_origin origin = { ledger->generation, ledger->whys };
+	const struct shared_page_origin origin = { ledger->generation, ledger->whys };
 	char name[LEDGER_NAME_MAX];
 	int fd;
 
@@ -48,20 +48,20 @@ static int find_page(struct generation *generation, struct fdstore *store, struc
 	fd = fdstore_take(store, name);
 	if (fd < 0)
 		return fault_set(why, fd, "its page is missing");
-	return publication_adopt(&generation->publication, fd, generation->plan, &origin, why);
+	return shared_page_adopt(&generation->shared_page, fd, generation->plan, &origin, why);
 }
 
 /*
  * Tells the clients of all pages but @live that nobody writes these pages any more. The manager may
  * have kept @live more than once. @live is NULL if no page is live.
  */
-static void retire_pages(const struct fdstore *store, const struct publication *live)
+static void retire_pages(const struct fdstore *store, const struct shared_page *live)
 {
 	for (unsigned i = 0; i < store->n; i++) {
 		int fd = store->items[i].fd;
 
-		if (fd >= 0 && !(live && publication_has(live, fd)))
-			publication_retire_fd(fd);
+		if (fd >= 0 && !(live && shared_page_has(live, fd)))
+			shared_page_retire_fd(fd);
 	}
 }
 
@@ -155,7 +155,7 @@ bool generation_resume(struct generation *generation, struct fdstore *store, str
 		resume_boxes(generation, store);
 	else
 		ledger_done(&generation->ledger);
-	retire_pages(store, r >= 0 ? &generation->publication : NULL);
+	retire_pages(store, r >= 0 ? &generation->shared_page : NULL);
 	fdstore_drop(store, r < 0);
 	generation->resumed = r >= 0;
 	return r >= 0;
@@ -221,12 +221,12 @@ unsigned generation_count_open(const struct generation *generation)
 
 int generation_publish(struct generation *generation, struct fault *fault)
 {
-	int r = publication_init(&generation->publication, generation->plan, fault);
+	int r = shared_page_init(&generation->shared_page, generation->plan, fault);
 
 	if (r < 0)
 		return r;
 	return ledger_init(&generation->ledger, generation->plan, generation->boxes,
-		&generation->publication, fault);
+		&generation->shared_page, fault);
 }
 
 /* --- for the next process --- */
@@ -242,7 +242,7 @@ static int keep_box(const struct box *box, unsigned i)
 	return fdstore_keep(name, box->fds, box->plan->n_events);
 }
 
-static int keep_page(const struct publication *page, uint32_t number)
+static int keep_page(const struct shared_page *page, uint32_t number)
 {
 	char name[LEDGER_NAME_MAX];
 
@@ -256,7 +256,7 @@ static int keep_generation(const struct generation *generation)
 
 	if (r < 0)
 		return r;
-	return keep_page(&generation->publication, ledger_current(&generation->ledger).page);
+	return keep_page(&generation->shared_page, ledger_current(&generation->ledger).page);
 }
 
 int generation_keep(const struct generation *generation)
@@ -270,24 +270,24 @@ int generation_keep(const struct generation *generation)
 }
 
 int generation_replace_page(
-	struct generation *generation, uint32_t owner, struct publication *ret_old)
+	struct generation *generation, uint32_t owner, struct shared_page *ret_old)
 {
 	struct ledger_current before = ledger_current(&generation->ledger);
 	struct ledger_current current = { before.page + 1, owner };
-	struct publication page;
-	int r = publication_copy(&generation->publication, &page);
+	struct shared_page page;
+	int r = shared_page_copy(&generation->shared_page, &page);
 
 	if (r < 0)
 		return r;
 	r = keep_page(&page, current.page);
 	if (r < 0 && r != -ENOTCONN) {
-		publication_done(&page);
+		shared_page_done(&page);
 		return r;
 	}
 	/* From here on the next process resumes with the new page. */
 	ledger_set_current(&generation->ledger, current);
-	*ret_old = generation->publication;
-	generation->publication = page;
+	*ret_old = generation->shared_page;
+	generation->shared_page = page;
 	return 0;
 }
 
@@ -302,8 +302,8 @@ void generation_forget_page(const struct generation *generation)
 void generation_done(struct generation *generation)
 {
 	ledger_done(&generation->ledger);
-	if (generation->publication.header)
-		publication_done(&generation->publication);
+	if (generation->shared_page.header)
+		shared_page_done(&generation->shared_page);
 	for (unsigned i = 0; generation->boxes && i < generation->plan->n_boxes; i++)
 		box_close(&generation->boxes[i]);
 	free(generation->boxes);

@@ -16,13 +16,13 @@
 #include "daemon/base/fdstore.h"
 #include "daemon/count/box.h"
 #include "daemon/count/ledger.h"
-#include "daemon/count/publication.h"
+#include "daemon/count/shared-page.h"
 #include "daemon/plan/plan.h"
 
 struct generation {
 	const struct plan *plan; /* borrowed */
 	struct box *boxes;       /* parallel to plan->boxes; owned */
-	struct publication publication;
+	struct shared_page shared_page;
 	struct ledger ledger;
 	bool resumed;        /* an earlier process began it */
 	unsigned n_reopened; /* boxes of a resumed generation that had to be opened anew */
@@ -50,7 +50,7 @@ unsigned generation_count_open(const struct generation *generation);
 void generation_settle(struct generation *generation);
 
 /* Makes the page and the ledger of a new generation. Its boxes must be open. Errors of
- * publication_init(), ledger_init(). */
+ * shared_page_init(), ledger_init(). */
 int generation_publish(struct generation *generation, struct fault *fault);
 
 /*
@@ -64,10 +64,10 @@ int generation_keep(const struct generation *generation);
  * Replaces the generation's page with a new page, for the job of @owner, and hands it to the
  * manager. Nobody writes into the new page yet. The caller retires *@ret_old once no reader writes
  * it any more, and only then calls generation_forget_page(): if the process is killed in between,
- * the next process retires the old page. Errors of publication_copy(), fdstore_keep().
+ * the next process retires the old page. Errors of shared_page_copy(), fdstore_keep().
  */
 int generation_replace_page(
-	struct generation *generation, uint32_t owner, struct publication *ret_old);
+	struct generation *generation, uint32_t owner, struct shared_page *ret_old);
 void generation_forget_page(const struct generation *generation);
 
 /* Closes and frees everything. Call it after every generation_init(), even a failed one. */

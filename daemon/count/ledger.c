@@ -123,7 +123,7 @@ static bool same_counters(const struct ledger_identity *a, const struct ledger_i
 
 /* --- beginning --- */
 
-static void fill(struct ledger *ledger, const struct plan *plan, const struct box boxes[])
+static void ledger_fill(struct ledger *ledger, const struct plan *plan, const struct box boxes[])
 {
 	for (unsigned i = 0; i < plan->n_boxes; i++) {
 		identities(ledger)[i] = identify(&plan->boxes[i]);
@@ -134,9 +134,9 @@ static void fill(struct ledger *ledger, const struct plan *plan, const struct bo
 }
 
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
-	const struct publication *publication, struct fault *fault)
+	const struct shared_page *shared_page, struct fault *fault)
 {
-	const struct page_header *page = publication->header;
+	const struct page_header *page = shared_page->header;
 	size_t bytes = ledger_bytes(plan);
 
 	*ledger = (struct ledger){ .fd = memfd_new("uncored-ledger", bytes, 0600) };
@@ -159,8 +159,8 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 	};
 	ledger_set_current(ledger, (struct ledger_current){ 1, LEDGER_NO_OWNER });
 	memcpy(ledger->header->platform, page->platform, PAGE_NAME_MAX);
-	memcpy(ledger->header->whys, publication->whys, sizeof ledger->header->whys);
-	fill(ledger, plan, boxes);
+	memcpy(ledger->header->whys, shared_page->whys, sizeof ledger->header->whys);
+	ledger_fill(ledger, plan, boxes);
 	return 0;
 }
 

@@ -18,7 +18,7 @@
 #include "common/page.h"
 #include "daemon/base/fault.h"
 #include "daemon/count/box.h"
-#include "daemon/count/publication.h"
+#include "daemon/count/shared-page.h"
 #include "daemon/plan/plan.h"
 
 enum { LEDGER_VERSION = 2 }; /* of the layout, with struct page_sweep and struct box_event in it */
@@ -62,10 +62,10 @@ struct ledger {
 
 /*
  * Makes a new ledger for @plan, whose @boxes (parallel to plan->boxes) were just opened, and for
- * the page of @publication. Errors of memfd_create(2), mmap(2).
+ * the page of @shared_page. Errors of memfd_create(2), mmap(2).
  */
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
-	const struct publication *publication, struct fault *fault);
+	const struct shared_page *shared_page, struct fault *fault);
 
 /*
  * Takes over @fd (even on failure), the ledger of an earlier process. -EBADMSG: @fd is not a

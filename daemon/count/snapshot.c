@@ -97,7 +97,7 @@ static int make_readings(struct loading *loading, struct snapshot *ret)
 	return 0;
 }
 
-static int load(struct loading *loading, struct snapshot *ret)
+static int snapshot_load_program(struct loading *loading, struct snapshot *ret)
 {
 	int r = count_events(loading, ret);
 
@@ -133,7 +133,7 @@ int snapshot_load(
 	struct snapshot *snapshot, struct box boxes[], unsigned n_boxes, struct fault *why)
 {
 	_cleanup_(loading_done) struct loading loading = { { -1, -1 }, boxes, n_boxes };
-	int r = load(&loading, snapshot);
+	int r = snapshot_load_program(&loading, snapshot);
 
 	if (r >= 0) {
 		tell_boxes(&loading, snapshot, boxes);
@@ -147,7 +147,7 @@ int snapshot_load(
 /* --- taking --- */
 
 /* Reads the events from @first to @end. */
-static int run(const struct snapshot *snapshot, unsigned first, unsigned end)
+static int snapshot_run(const struct snapshot *snapshot, unsigned first, unsigned end)
 {
 	const uint64_t arguments[BPF_ARGUMENTS] = {
 		[PROGRAM_FIRST] = first,
@@ -161,7 +161,7 @@ static int run(const struct snapshot *snapshot, unsigned first, unsigned end)
 
 int snapshot_use(struct snapshot *snapshot, struct fault *why)
 {
-	int r = run(snapshot, 0, 0);
+	int r = snapshot_run(snapshot, 0, 0);
 
 	if (r < 0)
 		return fault_set(why, r,
@@ -193,7 +193,7 @@ bool snapshot_take(struct snapshot *snapshot)
 	for (unsigned first = 0; first < snapshot->n_events; first += step) {
 		uint64_t began_ns = clock_now_ns();
 
-		if (run(snapshot, first, first + step) < 0)
+		if (snapshot_run(snapshot, first, first + step) < 0)
 			return false;
 		note_call(snapshot, clock_now_ns() - began_ns);
 	}

@@ -15,10 +15,10 @@ int sweep_init(struct sweep *sweep, const struct generation *generation, unsigne
 		.n_boxes = s->n_boxes,
 		.book = ledger_book(&generation->ledger, socket),
 	};
-	r = tally_init(&sweep->tally, plan, socket, generation->publication.whys[socket]);
+	r = tally_init(&sweep->tally, plan, socket, generation->shared_page.whys[socket]);
 	if (r < 0)
 		return r;
-	sweep_set_page(sweep, generation->publication.header);
+	sweep_set_page(sweep, generation->shared_page.header);
 	tally_resume(&sweep->tally, ledger_sweep(sweep->book), sweep->cell->channels);
 	return 0;
 }

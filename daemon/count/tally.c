@@ -116,7 +116,7 @@ void tally_resume(struct tally *tally, const struct page_sweep *last,
 		tally->published[c].count = channels[c].count;
 }
 
-static void add_use(struct box_sum *sum, const struct box *box, const struct plan_use *use)
+static void tally_add_use(struct box_sum *sum, const struct box *box, const struct plan_use *use)
 {
 	uint64_t amount = scale_apply(use->scale, box->events[use->event].count);
 
@@ -128,7 +128,8 @@ static void add_use(struct box_sum *sum, const struct box *box, const struct pla
 }
 
 /* A channel has the flags of its box only: it does not matter that the metric lacks other boxes. */
-static void add_channel(struct tally *tally, const struct box *box, const struct plan_use *use)
+static void tally_add_channel(
+	struct tally *tally, const struct box *box, const struct plan_use *use)
 {
 	struct page_channel_value *value =
 		&tally->channels[use->channel - (int)tally->first_channel];
@@ -156,7 +157,8 @@ static bool contradicts_itself(const struct box_sum *sum)
 }
 
 /* Why there is no value in this sweep; TALLY_TEXT_NONE: there is one. */
-static uint32_t why_absent(const struct tally *tally, unsigned metric, const struct box_sum *sum)
+static uint32_t tally_why_absent(
+	const struct tally *tally, unsigned metric, const struct box_sum *sum)
 {
 	if (is_hidden(tally, metric))
 		return TALLY_TEXT_QUANTUM;
@@ -194,7 +196,7 @@ static void settle(struct tally *tally, unsigned metric, struct box_sum sum)
 	}
 	raise_flags(value, sum.quality & PASSING, tally->sweep.number);
 	value->quality = quality | sum.quality;
-	value->why = why_absent(tally, metric, &sum);
+	value->why = tally_why_absent(tally, metric, &sum);
 	if (value->why == TALLY_TEXT_NONE)
 		value->count = round_down(tally, metric, count, value->count);
 	else
@@ -226,9 +228,9 @@ void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
 		const struct plan_box *plan = boxes[i].plan;
 
 		for (unsigned k = 0; k < plan->n_uses; k++) {
-			add_use(&sums[plan->uses[k].metric], &boxes[i], &plan->uses[k]);
+			tally_add_use(&sums[plan->uses[k].metric], &boxes[i], &plan->uses[k]);
 			if (plan->uses[k].channel != PLAN_NO_CHANNEL)
-				add_channel(tally, &boxes[i], &plan->uses[k]);
+				tally_add_channel(tally, &boxes[i], &plan->uses[k]);
 		}
 	}
 	for (unsigned m = 0; m < tally->n_metrics; m++)

@@ -35,7 +35,7 @@ static bool glob_matches(const char *want, const char *have)
 }
 
 /* A number with leading zeros is decimal, as in proc/cpuinfo; base 0 would make it octal. */
-static const char *read_number(const char *text, uint64_t *ret)
+static const char *machine_read_number(const char *text, uint64_t *ret)
 {
 	return number_parse(text, strncmp(text, "0x", 2) ? 10 : 16, UINT64_MAX, ret);
 }
@@ -43,11 +43,11 @@ static const char *read_number(const char *text, uint64_t *ret)
 /* Parses one "6" or "0-4" of *@list, and moves *@list past it and the blanks after it. */
 static bool read_range(const char **list, uint64_t *ret_low, uint64_t *ret_high)
 {
-	const char *rest = read_number(*list, ret_low);
+	const char *rest = machine_read_number(*list, ret_low);
 
 	*ret_high = *ret_low;
 	if (rest && *rest == '-')
-		rest = read_number(rest + 1, ret_high);
+		rest = machine_read_number(rest + 1, ret_high);
 	if (!rest || *ret_high < *ret_low || (*rest && *rest != ' ' && *rest != '\t'))
 		return false;
 	*list = rest + strspn(rest, " \t");
@@ -68,7 +68,7 @@ bool machine_is_list(const char *list)
 static bool list_has(const char *list, const char *have)
 {
 	uint64_t number, low = 0, high = 0;
-	const char *rest = read_number(have, &number);
+	const char *rest = machine_read_number(have, &number);
 
 	if (!rest || *rest)
 		return false;
@@ -93,12 +93,12 @@ static const struct fact {
 	[MACHINE_CPULESS_GIB] = { NULL, "cpuless_gib", list_has },
 };
 
-static bool has_pmu(const struct machine *machine, const char *glob)
+static bool machine_has_pmu(const struct machine *machine, const char *glob)
 {
-	_cleanup_(folder_close) DIR *directory = NULL;
+	_cleanup_(directory_close) DIR *directory = NULL;
 	const struct dirent *entry;
 
-	if (folder_open(machine->root_fd, PMU_DEVICES, &directory) < 0)
+	if (directory_open(machine->root_fd, PMU_DEVICES, &directory) < 0)
 		return false;
 	while ((entry = readdir(directory)))
 		if (!fnmatch(glob, entry->d_name, FNM_PERIOD))
@@ -118,9 +118,9 @@ bool machine_matches(const struct machine *machine, const struct machine_pattern
 	}
 	if (pattern->asks_cpuless_node && pattern->cpuless_node != cpuless_node)
 		return false;
-	if (*pattern->with_pmu && !has_pmu(machine, pattern->with_pmu))
+	if (*pattern->with_pmu && !machine_has_pmu(machine, pattern->with_pmu))
 		return false;
-	return !*pattern->without_pmu || !has_pmu(machine, pattern->without_pmu);
+	return !*pattern->without_pmu || !machine_has_pmu(machine, pattern->without_pmu);
 }
 
 void machine_describe(const struct machine *machine, char *ret_text, size_t size_bytes)
@@ -145,7 +145,7 @@ static char *trim(char *text)
 	return text + strspn(text, " \t");
 }
 
-static bool has_word(const char *words, const char *word)
+static bool machine_has_word(const char *words, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -155,13 +155,13 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-static void take_line(struct machine *machine, const char *label, const char *value)
+static void machine_take_line(struct machine *machine, const char *label, const char *value)
 {
 	for (int i = 0; i < MACHINE_N_FACTS; i++)
 		if (facts[i].label && !strcmp(facts[i].label, label))
 			snprintf(machine->facts[i], sizeof machine->facts[i], "%s", value);
 	if (!strcmp(label, "flags"))
-		machine->is_guest = has_word(value, "hypervisor");
+		machine->is_guest = machine_has_word(value, "hypervisor");
 }
 
 static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *fault)
@@ -189,7 +189,7 @@ static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *faul
 			continue;
 		*value++ = '\0';
 		value = trim(value);
-		take_line(machine, trim(line), value);
+		machine_take_line(machine, trim(line), value);
 	}
 	if (ferror(file))
 		return fault_set(fault, errno ? -errno : -EIO, "Cannot read proc/cpuinfo: %m.");

@@ -92,7 +92,7 @@ static void load_type(struct pmu *pmu)
 }
 
 /* The last run of digits: "nest_mba3_imc" is 3, "uncore_type_14_7" is 7. */
-static int number_of(const char *name)
+static int pmu_number_of(const char *name)
 {
 	const char *digits = NULL;
 	uint64_t n;
@@ -107,7 +107,7 @@ static int load_pmu(int devices_fd, const char *name, struct pmu *pmu)
 {
 	int length = snprintf(pmu->name, sizeof pmu->name, "%s", name);
 
-	pmu->number = number_of(name);
+	pmu->number = pmu_number_of(name);
 	if (length >= PMU_NAME_MAX) {
 		snprintf(pmu->why, sizeof pmu->why, "%s... has a name longer than %d characters",
 			pmu->name, PMU_NAME_MAX - 1);
@@ -123,7 +123,7 @@ static int load_pmu(int devices_fd, const char *name, struct pmu *pmu)
 	return pmu->why[0] ? 0 : load_cpumask(pmu);
 }
 
-static int append(struct pmu_list *list, int devices_fd, const char *name)
+static int pmu_append(struct pmu_list *list, int devices_fd, const char *name)
 {
 	if (array_room(&list->pmus, list->n, sizeof *list->pmus) < 0)
 		return -ENOMEM;
@@ -139,13 +139,13 @@ static int by_name(const void *a, const void *b)
 int pmu_list_load(int root_fd, struct pmu_list *ret)
 {
 	_cleanup_(pmu_list_done) struct pmu_list list = { 0 };
-	_cleanup_(folder_close) DIR *directory = NULL;
+	_cleanup_(directory_close) DIR *directory = NULL;
 	const struct dirent *entry;
-	int r = folder_open(root_fd, PMU_DEVICES, &directory);
+	int r = directory_open(root_fd, PMU_DEVICES, &directory);
 
 	while (r >= 0 && (errno = 0, entry = readdir(directory)))
 		if (entry->d_name[0] != '.')
-			r = append(&list, dirfd(directory), entry->d_name);
+			r = pmu_append(&list, dirfd(directory), entry->d_name);
 	if (r < 0)
 		return r;
 	if (errno)

@@ -36,7 +36,7 @@ static bool has(const uint32_t *packages, unsigned n, uint32_t package)
 }
 
 /* False: not a list of different packages. */
-static bool parse(char *text, struct numbers *ret)
+static bool socket_numbers_parse(char *text, struct numbers *ret)
 {
 	char *rest = NULL;
 
@@ -54,7 +54,7 @@ static bool parse(char *text, struct numbers *ret)
 }
 
 /* If there is no file, there are no numbers; this is not an error. */
-static int load(const char *folder, struct numbers *ret, struct fault *fault)
+static int socket_numbers_load(const char *folder, struct numbers *ret, struct fault *fault)
 {
 	char path[PATH_MAX], text[TEXT_MAX];
 	int r;
@@ -64,7 +64,7 @@ static int load(const char *folder, struct numbers *ret, struct fault *fault)
 	r = text_file_read(AT_FDCWD, path, text, sizeof text);
 	if (r == -ENOENT)
 		return 0;
-	if (r >= 0 && !parse(text, ret))
+	if (r >= 0 && !socket_numbers_parse(text, ret))
 		r = -EBADMSG;
 	return r < 0 ? fault_set(fault, r,
 			       "The numbers of sockets in %s cannot be used: %s. They are made "
@@ -84,7 +84,7 @@ static bool all_are_in(const struct topology *topology, const struct numbers *nu
 int socket_numbers_apply(const char *folder, struct topology *topology, struct fault *fault)
 {
 	struct numbers numbers;
-	int r = folder ? load(folder, &numbers, fault) : -ENOENT;
+	int r = folder ? socket_numbers_load(folder, &numbers, fault) : -ENOENT;
 
 	if (r == -ENOENT)
 		return 0;
@@ -93,7 +93,7 @@ int socket_numbers_apply(const char *folder, struct topology *topology, struct f
 	return r;
 }
 
-static int write_file(const char *path, const char *text)
+static int socket_numbers_write_file(const char *path, const char *text)
 {
 	_cleanup_close_ int fd =
 		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -113,7 +113,7 @@ static bool is_saved(const char *folder, const struct topology *topology)
 	struct numbers saved;
 	struct fault fault;
 
-	return load(folder, &saved, &fault) >= 0 && saved.n == topology->n_sockets &&
+	return socket_numbers_load(folder, &saved, &fault) >= 0 && saved.n == topology->n_sockets &&
 	       !memcmp(saved.packages, topology->package_of_socket,
 		       saved.n * sizeof *saved.packages);
 }
@@ -130,7 +130,7 @@ int socket_numbers_save(const char *folder, const struct topology *topology, str
 			s + 1 < topology->n_sockets ? " " : "\n");
 	snprintf(path, sizeof path, "%s/" FILE_NAME, folder);
 	snprintf(new, sizeof new, "%s/" FILE_NAME ".new", folder);
-	r = write_file(new, text);
+	r = socket_numbers_write_file(new, text);
 	if (r >= 0 && rename(new, path) < 0)
 		r = -errno;
 	return r < 0 ? fault_set(fault, r,

@@ -113,7 +113,7 @@ static unsigned cpu_limit(hwloc_const_bitmap_t cpus)
 	return (unsigned)(hwloc_bitmap_last(cpus) + 1);
 }
 
-static int allocate(struct topology *topology, unsigned n_sockets, unsigned n_cpus)
+static int topology_allocate(struct topology *topology, unsigned n_sockets, unsigned n_cpus)
 {
 	topology->n_sockets = n_sockets;
 	topology->n_cpus = n_cpus;
@@ -140,13 +140,14 @@ static void place_cpu(struct topology *topology, hwloc_topology_t hwloc, hwloc_o
 	topology->die_of_cpu[pu->os_index] = die ? (int)die->logical_index : n_dies + socket;
 }
 
-static int copy(hwloc_topology_t hwloc, hwloc_const_bitmap_t online, struct topology *topology)
+static int topology_copy(
+	hwloc_topology_t hwloc, hwloc_const_bitmap_t online, struct topology *topology)
 {
 	int n_packages = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_PACKAGE);
 	unsigned n_known = cpu_limit(hwloc_get_root_obj(hwloc)->cpuset),
 		 n_online = cpu_limit(online);
 	hwloc_obj_t object = NULL;
-	int r = allocate(
+	int r = topology_allocate(
 		topology, n_packages > 0 ? n_packages : 1, n_known > n_online ? n_known : n_online);
 
 	if (r < 0)
@@ -183,7 +184,7 @@ int topology_load(const char *root, struct topology *ret, struct fault *fault)
 	if (r >= 0 && !cpu_limit(hwloc_get_root_obj(hwloc)->cpuset))
 		return fault_set(fault, -ENODEV, "hwloc finds no CPU below %s", root);
 	if (r >= 0)
-		r = copy(hwloc, online, &topology);
+		r = topology_copy(hwloc, online, &topology);
 	if (r < 0)
 		return fault_set(fault, r, "hwloc cannot read the topology below %s: %s", root,
 			strerror(-r));
@@ -192,7 +193,7 @@ int topology_load(const char *root, struct topology *ret, struct fault *fault)
 	return 0;
 }
 
-static int number_of(uint32_t package, const uint32_t *packages, unsigned n)
+static int topology_number_of(uint32_t package, const uint32_t *packages, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (packages[i] == package)
@@ -211,7 +212,7 @@ int topology_renumber(struct topology *topology, const uint32_t *packages, unsig
 		int *socket = &topology->socket_of_cpu[cpu];
 
 		if (*socket >= 0)
-			*socket = number_of(topology->package_of_socket[*socket], copy, n);
+			*socket = topology_number_of(topology->package_of_socket[*socket], copy, n);
 	}
 	free(topology->package_of_socket);
 	topology->package_of_socket = copy;

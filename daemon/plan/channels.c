@@ -8,7 +8,7 @@
 #include "common/unit.h"
 
 /* "imc3"; on the second die of the socket that has a box of this PMU: "imc3-die1". */
-static void name_channel(
+static void channels_name(
 	const struct topology *topology, const struct placement *p, char ret[PAGE_NAME_MAX])
 {
 	const struct pmu *pmu = p->match->pmu;
@@ -71,7 +71,7 @@ int channels_take(struct plan *plan, const struct topology *topology, const stru
 	if (plan->n_channels == PAGE_CHANNELS_MAX)
 		return fault_set(
 			fault, -E2BIG, "there are more than %d memory channels", PAGE_CHANNELS_MAX);
-	name_channel(topology, p, channel.name);
+	channels_name(topology, p, channel.name);
 	name_counter(plan, &channel, p);
 	*ret = (int32_t)plan->n_channels;
 	return plan_add_channel(plan, &channel);

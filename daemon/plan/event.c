@@ -13,7 +13,7 @@
 enum { TEXT_MAX_BYTES = 128, CODE_TEXT_MAX = 64 };
 
 /* Fills in the box's number for every "{n}". */
-static int expand(const char *text, int number, char ret[TEXT_MAX_BYTES], struct fault *fault)
+static int event_expand(const char *text, int number, char ret[TEXT_MAX_BYTES], struct fault *fault)
 {
 	size_t length = 0;
 	const char *place;
@@ -33,7 +33,7 @@ static int encode_choice(const struct pmu *pmu, const struct event_choice *choic
 {
 	struct encoding encoding = {};
 	char text[TEXT_MAX_BYTES];
-	int r = expand(choice->text, pmu->number, text, fault);
+	int r = event_expand(choice->text, pmu->number, text, fault);
 
 	if (r < 0)
 		return r;

@@ -55,11 +55,11 @@ static bool parse_field(const char *text, struct field *ret)
 /* Adds every field of format/ to @union_of. A field that cannot be parsed covers nothing. */
 static int unite_fields(const struct pmu *pmu, uint64_t union_of[FORMAT_WORDS], struct fault *fault)
 {
-	_cleanup_(folder_close) DIR *folder = NULL;
+	_cleanup_(directory_close) DIR *folder = NULL;
 	const struct dirent *entry;
 	char text[PMU_VALUE_MAX];
 	struct field field;
-	int r = folder_open(pmu->directory_fd, "format", &folder);
+	int r = directory_open(pmu->directory_fd, "format", &folder);
 
 	if (r < 0)
 		return fault_set(fault, r, "format/ cannot be read: %s", strerror(-r));

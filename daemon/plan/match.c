@@ -88,7 +88,7 @@ static unsigned most_boxes(const struct pmu *pmu, const struct topology *topolog
 }
 
 /* The first CPU of the cpumask with this socket_of(); -1: none. */
-static int find_cpu(const struct pmu *pmu, const struct topology *topology, int place)
+static int match_find_cpu(const struct pmu *pmu, const struct topology *topology, int place)
 {
 	int cpu = hwloc_bitmap_first(pmu->cpumask);
 
@@ -97,7 +97,7 @@ static int find_cpu(const struct pmu *pmu, const struct topology *topology, int 
 	return cpu;
 }
 
-static bool has_place(const struct pmu *pmu, const struct topology *topology)
+static bool match_has_place(const struct pmu *pmu, const struct topology *topology)
 {
 	return pmu->cpumask && most_boxes(pmu, topology);
 }
@@ -133,7 +133,7 @@ unsigned match_n_lost(const struct match *match, const struct topology *topology
 		return 1;
 	if (n && !match->usable)
 		return n;
-	stray = find_cpu(pmu, topology, TOPOLOGY_NOWHERE);
+	stray = match_find_cpu(pmu, topology, TOPOLOGY_NOWHERE);
 	if (stray >= 0) {
 		snprintf(ret_why, PAGE_TEXT_MAX,
 			"the cpumask of %s names CPU %d, whose socket is not known", pmu->name,
@@ -156,7 +156,7 @@ unsigned match_n_lost(const struct match *match, const struct topology *topology
 			pmu->name, n, most);
 		return most - n;
 	}
-	if (n || find_cpu(pmu, topology, TOPOLOGY_OFFLINE) < 0)
+	if (n || match_find_cpu(pmu, topology, TOPOLOGY_OFFLINE) < 0)
 		return 0;
 	if (match->usable)
 		snprintf(ret_why, PAGE_TEXT_MAX, "its CPU of this socket is offline");
@@ -186,7 +186,7 @@ static void resolve(const struct platform_term *term, const char *unit,
 			pmu->place - 1);
 		return;
 	}
-	if (!has_place(pmu, topology)) {
+	if (!match_has_place(pmu, topology)) {
 		snprintf(match->why, sizeof match->why, "the cpumask of %s names no online CPU",
 			pmu->name);
 		return;
@@ -227,7 +227,7 @@ static bool is_named(const struct pmu *pmu, const char *glob)
 	return !fnmatch(glob, pmu->name, 0) && !fnmatch(glob_shape, shape, 0);
 }
 
-static bool has_pmu(const struct match_list *list, const struct pmu *pmu)
+static bool match_has_pmu(const struct match_list *list, const struct pmu *pmu)
 {
 	for (unsigned i = 0; i < list->n; i++)
 		if (list->matches[i].pmu == pmu)
@@ -284,7 +284,7 @@ static int match_glob(
 		const struct pmu *pmu = &candidates->pmus->pmus[i], *twin, *repeated;
 		struct match *match;
 
-		if (!is_named(pmu, glob) || has_pmu(list, pmu))
+		if (!is_named(pmu, glob) || match_has_pmu(list, pmu))
 			continue;
 		twin = find_twin(list, pmu);
 		repeated = find_repeated(list, pmu, candidates->topology);
@@ -311,7 +311,7 @@ static int match_glob(
 }
 
 /* Cuts the first of @globs off; returns the rest, or NULL. */
-static char *cut(char *globs)
+static char *match_cut(char *globs)
 {
 	char *next = strstr(globs, separator);
 
@@ -330,7 +330,7 @@ static unsigned find_glob(const char *globs, const char *name)
 	static_assert(sizeof copy >= sizeof((struct platform *)0)->pmu_per_socket, "both fit");
 	strcpy(copy, globs);
 	for (char *glob = copy, *next; glob; glob = next, number++) {
-		next = cut(glob);
+		next = match_cut(glob);
 		if (!fnmatch(glob, name, 0))
 			found = number;
 	}
@@ -358,7 +358,7 @@ int match_term(const struct platform_term *term, const char *unit, const struct 
 
 	strcpy(globs, term->pmu);
 	for (char *glob = globs, *next; glob; glob = next) {
-		next = cut(glob);
+		next = match_cut(glob);
 		if (match_glob(&candidates, glob, &list) < 0) {
 			match_list_done(&list);
 			return -ENOMEM;

@@ -22,7 +22,7 @@ static struct {
 	__typeof__(pfm_strerror) *strerror;
 } pfm;
 
-static const char *load(void)
+static const char *pfm_load(void)
 {
 	void *library = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
 
@@ -48,7 +48,7 @@ int pfm_encode(
 	int r;
 
 	if (!pfm.tried)
-		pfm.error = load();
+		pfm.error = pfm_load();
 	pfm.tried = true;
 	if (pfm.error)
 		return fault_set(fault, -ENOSYS, "%s", pfm.error);

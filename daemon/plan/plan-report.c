@@ -5,7 +5,7 @@
 
 #include "common/macro.h"
 
-static void write_hex(struct jsonwriter *json, const char *key, uint64_t value)
+static void plan_report_write_hex(struct jsonwriter *json, const char *key, uint64_t value)
 {
 	char text[24];
 
@@ -13,17 +13,17 @@ static void write_hex(struct jsonwriter *json, const char *key, uint64_t value)
 	jsonwriter_text(json, key, text);
 }
 
-static void write_event(struct jsonwriter *json, const struct plan *plan,
+static void plan_report_write_event(struct jsonwriter *json, const struct plan *plan,
 	const struct plan_box *box, const struct plan_use *use)
 {
 	const struct event_code *code = &box->events[use->event].code;
 
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "metric", plan->platform->metrics[use->metric].name);
-	write_hex(json, "config", code->config);
-	write_hex(json, "config1", code->config1);
+	plan_report_write_hex(json, "config", code->config);
+	plan_report_write_hex(json, "config1", code->config1);
 	if (code->config2)
-		write_hex(json, "config2", code->config2);
+		plan_report_write_hex(json, "config2", code->config2);
 	platform_report_worth(json, use->scale);
 	if (use->subtract)
 		jsonwriter_flag(json, "subtract", true);
@@ -45,11 +45,12 @@ void plan_report_box(struct jsonwriter *json, const struct plan *plan, unsigned 
 		jsonwriter_flag(json, "extra", true);
 	jsonwriter_array(json, "events");
 	for (unsigned i = 0; i < box->n_uses; i++)
-		write_event(json, plan, box, &box->uses[i]);
+		plan_report_write_event(json, plan, box, &box->uses[i]);
 	jsonwriter_close(json);
 }
 
-static void write_socket(struct jsonwriter *json, const struct plan *plan, unsigned socket)
+static void plan_report_write_socket(
+	struct jsonwriter *json, const struct plan *plan, unsigned socket)
 {
 	const struct plan_socket *s = &plan->sockets[socket];
 
@@ -155,7 +156,7 @@ char *plan_report_json(const struct plan *plan,
 	write_what_it_is(&json, plan->platform);
 	jsonwriter_array(&json, "sockets");
 	for (unsigned s = 0; s < plan->n_sockets; s++)
-		write_socket(&json, plan, s);
+		plan_report_write_socket(&json, plan, s);
 	jsonwriter_close(&json);
 	jsonwriter_array(&json, "serves");
 	for (unsigned m = 0; m < plan->platform->n_metrics; m++)

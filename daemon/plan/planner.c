@@ -87,7 +87,7 @@ static void drop_half_sums(struct match_list lists[], unsigned n_terms)
 					drop_pmu(&lists[other], &lists[t].matches[i]);
 }
 
-static int match_metrics(struct planner *planner)
+static int planner_match_metrics(struct planner *planner)
 {
 	int r = 0;
 
@@ -108,7 +108,8 @@ static int match_metrics(struct planner *planner)
 /* --- boxes, events, channels --- */
 
 /* The index of the event of @box with this code; .n_events: it has none. */
-static unsigned find_event(const struct plan_box *box, const struct event_code *code, bool is_clock)
+static unsigned planner_find_event(
+	const struct plan_box *box, const struct event_code *code, bool is_clock)
 {
 	unsigned i = 0;
 
@@ -122,7 +123,7 @@ static unsigned find_event(const struct plan_box *box, const struct event_code *
 static int take_event(struct planner *planner, struct plan_box *box, const struct event_code *code,
 	bool is_clock, uint8_t *ret)
 {
-	unsigned i = find_event(box, code, is_clock);
+	unsigned i = planner_find_event(box, code, is_clock);
 
 	if (i == PLAN_EVENTS_MAX)
 		return fault_set(planner->fault, -E2BIG, "%s would count more than %d events",
@@ -134,7 +135,7 @@ static int take_event(struct planner *planner, struct plan_box *box, const struc
 	return 0;
 }
 
-static int add_use(struct planner *planner, const struct placement *p)
+static int planner_add_use(struct planner *planner, const struct placement *p)
 {
 	const struct platform_term *term = p->term;
 	struct plan_box *box = p->box;
@@ -191,7 +192,7 @@ static int take_box(struct planner *planner, struct placement *p, int cpu)
 
 	if (is_extra && !p->term->channel[0]) {
 		p->box = plan_find_box(plan, p->socket, pmu, cpu, false);
-		if (p->box && find_event(p->box, &p->match->code, false) < p->box->n_events)
+		if (p->box && planner_find_event(p->box, &p->match->code, false) < p->box->n_events)
 			return 0;
 	}
 	p->box = plan_take_box(plan, p->socket, pmu, cpu, is_extra);
@@ -213,7 +214,8 @@ static int add_boxes(struct planner *planner, struct placement *p, add_fn *add)
 }
 
 /* Calls @add for every box of every term of @metric on @socket. */
-static int add_metric(struct planner *planner, unsigned socket, unsigned metric, add_fn *add)
+static int planner_add_metric(
+	struct planner *planner, unsigned socket, unsigned metric, add_fn *add)
 {
 	const struct platform_metric *asked = &planner->platform->metrics[metric];
 	struct placement p = { .socket = socket, .metric = metric };
@@ -240,11 +242,11 @@ static int add_some(struct planner *planner, unsigned socket, bool is_opt_in, ad
 	for (unsigned m = 0; r >= 0 && m < platform->n_metrics; m++)
 		if (platform->metrics[m].is_opt_in == is_opt_in &&
 			!(planner->plan.sockets[socket].quality[m] & PAGE_ABSENT))
-			r = add_metric(planner, socket, m, add);
+			r = planner_add_metric(planner, socket, m, add);
 	return r;
 }
 
-static int add_all(struct planner *planner, unsigned socket, add_fn *add)
+static int planner_add_all(struct planner *planner, unsigned socket, add_fn *add)
 {
 	int r = add_some(planner, socket, false, add);
 
@@ -272,7 +274,7 @@ static int busiest_cpu(const struct plan_box *boxes, unsigned n_boxes)
 	return busiest;
 }
 
-static int fill_socket(struct planner *planner, unsigned s)
+static int planner_fill_socket(struct planner *planner, unsigned s)
 {
 	struct plan *plan = &planner->plan;
 	struct plan_socket *socket = &plan->sockets[s];
@@ -290,9 +292,9 @@ static int fill_socket(struct planner *planner, unsigned s)
 				.socket = s,
 				.is_divided = planner->is_divided,
 			});
-	r = add_all(planner, s, add_use);
+	r = planner_add_all(planner, s, planner_add_use);
 	if (r >= 0)
-		r = add_all(planner, s, add_clock);
+		r = planner_add_all(planner, s, add_clock);
 	if (socket->n_boxes)
 		socket->cpu = busiest_cpu(&plan->boxes[socket->first_box], socket->n_boxes);
 	else
@@ -314,7 +316,7 @@ static int fill_sockets(struct planner *planner)
 		return -ENOMEM;
 	plan->n_sockets = n;
 	for (unsigned s = 0; r >= 0 && s < n; s++)
-		r = fill_socket(planner, s);
+		r = planner_fill_socket(planner, s);
 	for (unsigned m = 0; r >= 0 && m < planner->platform->n_metrics; m++)
 		r = quality_note_uneven(&planner->plan, m);
 	return r;
@@ -337,7 +339,7 @@ int planner_make_plan(const struct platform *platform, int root_fd, const struct
 		return fault_set(
 			fault, r, "sys/bus/event_source/devices cannot be read: %s", strerror(-r));
 	match_place(&planner.pmus, platform);
-	r = match_metrics(&planner);
+	r = planner_match_metrics(&planner);
 	if (r >= 0)
 		r = fill_sockets(&planner);
 	if (r == -ENOMEM)

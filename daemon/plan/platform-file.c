@@ -53,8 +53,9 @@ static int require_term(
 	return require_both(ini, section, "clock", "clock_ms", fault);
 }
 
-static int read_header(const struct inifile *ini, const struct inifile_section *section,
-	struct platform *platform, struct machine_pattern *pattern, struct fault *fault)
+static int platform_file_read_header(const struct inifile *ini,
+	const struct inifile_section *section, struct platform *platform,
+	struct machine_pattern *pattern, struct fault *fault)
 {
 	static const char *const required[] = { "title", NULL };
 	const struct inifile_group groups[] = {
@@ -107,8 +108,8 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 	return require_term(ini, section, fault);
 }
 
-static int read_metric(const struct inifile *ini, const struct inifile_section *section,
-	struct platform_metric *metric, struct fault *fault)
+static int platform_file_read_metric(const struct inifile *ini,
+	const struct inifile_section *section, struct platform_metric *metric, struct fault *fault)
 {
 	static const char *const required[] = { "source", "confidence", NULL };
 	const struct inifile_group groups[] = {
@@ -134,7 +135,8 @@ static int read_metric(const struct inifile *ini, const struct inifile_section *
 
 /* Are the first @length bytes of @text one character of @first and then only characters of
  * @rest? */
-static bool is_word(const char *text, size_t length, const char *first, const char *rest)
+static bool platform_file_is_word(
+	const char *text, size_t length, const char *first, const char *rest)
 {
 	return length && strchr(first, *text) && 1 + strspn(text + 1, rest) >= length;
 }
@@ -144,18 +146,19 @@ static bool is_metric_name(const char *name)
 {
 	size_t length = strcspn(name, ".");
 
-	if (!is_word(name, length, LOWER, LOWER DIGITS))
+	if (!platform_file_is_word(name, length, LOWER, LOWER DIGITS))
 		return false;
 	while (name[length]) {
 		name += length + 1;
 		length = strcspn(name, ".");
-		if (!is_word(name, length, LOWER DIGITS, LOWER DIGITS))
+		if (!platform_file_is_word(name, length, LOWER DIGITS, LOWER DIGITS))
 			return false;
 	}
 	return true;
 }
 
-static struct platform_metric *find_metric(struct platform *platform, const char *name)
+static struct platform_metric *platform_file_find_metric(
+	struct platform *platform, const char *name)
 {
 	for (unsigned i = 0; i < platform->n_metrics; i++)
 		if (!strcmp(platform->metrics[i].name, name))
@@ -163,8 +166,9 @@ static struct platform_metric *find_metric(struct platform *platform, const char
 	return NULL;
 }
 
-static int add_metric(const struct inifile *ini, const struct inifile_section *section,
-	const char *name, struct platform *platform, struct fault *fault)
+static int platform_file_add_metric(const struct inifile *ini,
+	const struct inifile_section *section, const char *name, struct platform *platform,
+	struct fault *fault)
 {
 	struct platform_metric *metric = &platform->metrics[platform->n_metrics];
 
@@ -175,12 +179,12 @@ static int add_metric(const struct inifile *ini, const struct inifile_section *s
 	platform->n_metrics++;
 	strcpy(metric->name, name);
 	strcpy(metric->unit, UNIT_BYTES);
-	return read_metric(ini, section, metric, fault);
+	return platform_file_read_metric(ini, section, metric, fault);
 }
 
 /* [name] begins a metric, [name/term] adds a term to it. */
-static int read_section(const struct inifile *ini, const struct inifile_section *section,
-	struct platform *platform, struct fault *fault)
+static int platform_file_read_section(const struct inifile *ini,
+	const struct inifile_section *section, struct platform *platform, struct fault *fault)
 {
 	char name[INIFILE_NAME_MAX];
 	const char *term = strchr(section->name, '/');
@@ -194,12 +198,12 @@ static int read_section(const struct inifile *ini, const struct inifile_section 
 			"of at most %d bytes.",
 			section->name, PAGE_NAME_MAX - 1);
 	if (!term)
-		return add_metric(ini, section, name, platform, fault);
+		return platform_file_add_metric(ini, section, name, platform, fault);
 	if (!term[1] || term[1 + strspn(term + 1, LOWER DIGITS "-")])
 		return inifile_fault(ini, section->line, fault,
 			"[%s]: what follows the slash must be letters, digits and -.",
 			section->name);
-	metric = find_metric(platform, name);
+	metric = platform_file_find_metric(platform, name);
 	if (!metric)
 		return inifile_fault(ini, section->line, fault,
 			"[%s] is a further term: [%s] must come before it.", section->name, name);
@@ -215,7 +219,7 @@ static int require_checked(const struct inifile *ini, struct platform *platform,
 
 	if (strncmp(metric->name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)))
 		return 0;
-	checked = find_metric(platform, name);
+	checked = platform_file_find_metric(platform, name);
 	if (checked && !*checked->absent && !strcmp(checked->unit, metric->unit) &&
 		strncmp(name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)))
 		return 0;
@@ -245,10 +249,10 @@ static int read_sections(const struct inifile *ini, struct platform *platform,
 
 	if (!header)
 		return inifile_fault(ini, 0, fault, "there is no section [platform].");
-	r = read_header(ini, header, platform, pattern, fault);
+	r = platform_file_read_header(ini, header, platform, pattern, fault);
 	for (unsigned i = 0; !r && i < ini->n_sections; i++)
 		if (&ini->sections[i] != header)
-			r = read_section(ini, &ini->sections[i], platform, fault);
+			r = platform_file_read_section(ini, &ini->sections[i], platform, fault);
 	for (unsigned i = 0; !r && i < platform->n_metrics; i++)
 		r = require_checked(ini, platform, &platform->metrics[i], fault);
 	for (unsigned i = 0; !r && i < platform->n_metrics; i++)

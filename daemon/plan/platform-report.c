@@ -61,7 +61,8 @@ static void write_counted(struct jsonwriter *json, const struct platform_metric 
 	jsonwriter_text_if_any(json, "doubt_if_divided", metric->uncalibrated_if_divided);
 }
 
-static void write_metric(struct jsonwriter *json, const struct platform_metric *metric)
+static void platform_report_write_metric(
+	struct jsonwriter *json, const struct platform_metric *metric)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "name", metric->name);
@@ -83,7 +84,7 @@ static int write_platform(const struct platform *platform, void *list)
 	jsonwriter_text_if_any(json, "unsupported", platform->unsupported);
 	jsonwriter_array(json, "metrics");
 	for (unsigned m = 0; m < platform->n_metrics; m++)
-		write_metric(json, &platform->metrics[m]);
+		platform_report_write_metric(json, &platform->metrics[m]);
 	jsonwriter_close(json);
 	jsonwriter_close(json);
 	return 0;

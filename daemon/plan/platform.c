@@ -19,7 +19,7 @@ const char *event_kind_name(enum event_kind kind)
 	return names[kind];
 }
 
-static int find_metric(const struct platform *platform, const char *name)
+static int platform_find_metric(const struct platform *platform, const char *name)
 {
 	for (unsigned m = 0; m < platform->n_metrics; m++)
 		if (!strcmp(platform->metrics[m].name, name))
@@ -32,14 +32,14 @@ int platform_check_of(const struct platform *platform, unsigned metric)
 	char name[sizeof PLATFORM_CHECK + PAGE_NAME_MAX];
 
 	snprintf(name, sizeof name, PLATFORM_CHECK "%s", platform->metrics[metric].name);
-	return find_metric(platform, name);
+	return platform_find_metric(platform, name);
 }
 
 /* --- which metrics are served --- */
 
 /* Takes the next name of a list, and moves *@names behind it; it is cut if it is too long for a
  * metric. Returns its length; 0: there is none. */
-static size_t take_name(const char **names, char ret[PAGE_NAME_MAX])
+static size_t platform_take_name(const char **names, char ret[PAGE_NAME_MAX])
 {
 	static const char blanks[] = " \t";
 	size_t n;
@@ -51,11 +51,11 @@ static size_t take_name(const char **names, char ret[PAGE_NAME_MAX])
 	return n;
 }
 
-static bool is_listed(const char *globs, const char *name)
+static bool platform_is_listed(const char *globs, const char *name)
 {
 	char glob[PAGE_NAME_MAX];
 
-	for (size_t n; (n = take_name(&globs, glob));)
+	for (size_t n; (n = platform_take_name(&globs, glob));)
 		if (n < sizeof glob && fnmatch(glob, name, 0) == 0)
 			return true;
 	return false;
@@ -65,8 +65,8 @@ static bool is_disabled(const char *disabled, const char *name)
 {
 	const size_t n = strlen(PLATFORM_CHECK);
 
-	return is_listed(disabled, name) ||
-	       (!strncmp(name, PLATFORM_CHECK, n) && is_listed(disabled, name + n));
+	return platform_is_listed(disabled, name) ||
+	       (!strncmp(name, PLATFORM_CHECK, n) && platform_is_listed(disabled, name + n));
 }
 
 /* A glob may match nothing, so that different machines can share a file. */
@@ -75,8 +75,9 @@ static int check_names(
 {
 	char name[PAGE_NAME_MAX];
 
-	for (size_t n; (n = take_name(&names, name));)
-		if (n >= sizeof name || (!strpbrk(name, "*?[") && find_metric(platform, name) < 0))
+	for (size_t n; (n = platform_take_name(&names, name));)
+		if (n >= sizeof name ||
+			(!strpbrk(name, "*?[") && platform_find_metric(platform, name) < 0))
 			return fault_set(fault, -EINVAL,
 				"%s in [metrics] names %.*s, which platform %s does not have.", key,
 				(int)n, names - n, platform->name);
@@ -85,7 +86,7 @@ static int check_names(
 
 static bool is_asleep(const struct platform_metric *metric, const struct platform_choice *choice)
 {
-	return metric->is_opt_in && !is_listed(choice->enabled, metric->name);
+	return metric->is_opt_in && !platform_is_listed(choice->enabled, metric->name);
 }
 
 /* Which metrics are left out is for the site to decide. */
@@ -135,7 +136,7 @@ int platform_choose(
 int platform_calibrate(
 	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault)
 {
-	int found = find_metric(platform, name);
+	int found = platform_find_metric(platform, name);
 	struct platform_metric *metric = found < 0 ? NULL : &platform->metrics[found];
 	char first[SCALE_TEXT_MAX], other[SCALE_TEXT_MAX];
 

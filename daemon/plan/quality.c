@@ -22,7 +22,7 @@ struct box_count {
 };
 
 /* Puts "uncore_imc_3: " before a reason that does not name the PMU itself. */
-static void explain(struct box_count *count, const struct match *match, const char *why)
+static void quality_explain(struct box_count *count, const struct match *match, const char *why)
 {
 	const char *name = match->pmu->name;
 	bool named = strstr(why, name);
@@ -44,7 +44,7 @@ static struct box_count count_boxes(
 		int cpu = -1;
 
 		if (lost && !count.lacks)
-			explain(&count, match, why);
+			quality_explain(&count, match, why);
 		count.lost += lost;
 		while (match->usable && (cpu = match_next_cpu(match->pmu, topology, s, cpu)) >= 0)
 			count.has++;
@@ -80,7 +80,7 @@ static void explain_absent(struct plan_socket *socket, unsigned metric,
 	}
 }
 
-static bool is_whole(const struct plan_socket *socket, unsigned metric)
+static bool quality_is_whole(const struct plan_socket *socket, unsigned metric)
 {
 	return !(socket->quality[metric] & (PAGE_ABSENT | PAGE_PARTIAL));
 }
@@ -91,17 +91,18 @@ static bool do_without(struct plan_socket *socket, unsigned metric, uint32_t fla
 {
 	if (!term->optional[0])
 		return false;
-	if (is_whole(socket, metric))
+	if (quality_is_whole(socket, metric))
 		set_quality(socket, metric, flags | PAGE_PARTIAL, "%s%s%s", term->optional,
 			count->lacks ? " " : "", count->why);
 	return true;
 }
 
-static void take_found(struct plan_socket *socket, unsigned metric, const struct box_count *count)
+static void quality_take_found(
+	struct plan_socket *socket, unsigned metric, const struct box_count *count)
 {
 	struct plan_found *found = &socket->found[metric];
 
-	if (!found->n || (count->lost && is_whole(socket, metric)))
+	if (!found->n || (count->lost && quality_is_whole(socket, metric)))
 		*found = (struct plan_found){ count->has, count->has + count->lost };
 }
 
@@ -162,8 +163,8 @@ void quality_judge(
 			explain_absent(socket, metric, &asked->terms[t], list, &count);
 			return;
 		}
-		take_found(socket, metric, &count);
-		if (count.lost && is_whole(socket, metric)) {
+		quality_take_found(socket, metric, &count);
+		if (count.lost && quality_is_whole(socket, metric)) {
 			set_quality(socket, metric, flags | PAGE_PARTIAL, "%u of %u boxes: %s",
 				count.has, count.has + count.lost, count.why);
 		}
@@ -199,7 +200,7 @@ int quality_note_uneven(struct plan *plan, unsigned metric)
 	for (unsigned s = 0; r >= 0 && s < plan->n_sockets; s++) {
 		const unsigned n = plan->sockets[s].found[metric].n, other = most - plan->sockets;
 
-		if (!is_whole(&plan->sockets[s], metric) || n == most->found[metric].n)
+		if (!quality_is_whole(&plan->sockets[s], metric) || n == most->found[metric].n)
 			continue;
 		snprintf(why, sizeof why, "socket %u has %u of them, and socket %u has %u", s, n,
 			other, most->found[metric].n);

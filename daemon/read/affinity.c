@@ -58,7 +58,7 @@ static bool is_of_package(int root_fd, int cpu, uint32_t package)
 	       (number == package || package == AFFINITY_ANY_PACKAGE);
 }
 
-static int find_in(const char *cpumask, int root_fd, uint32_t package)
+static int affinity_find_in(const char *cpumask, int root_fd, uint32_t package)
 {
 	_cleanup_(bitmap_free) hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 	int cpu = -1;
@@ -83,7 +83,7 @@ int affinity_find(int root_fd, const char *pmu, uint32_t package)
 	if (pmu_fd < 0)
 		return -errno;
 	r = pmu_read_cpumask(pmu_fd, text);
-	return r < 0 ? r : find_in(text, root_fd, package);
+	return r < 0 ? r : affinity_find_in(text, root_fd, package);
 }
 
 /* Always looks below /, so it does not find the PMUs of a machine that files below another root

@@ -206,7 +206,7 @@ static void note_asking(struct budget *budget, unsigned index, uint64_t now_ns)
 	account->counts = !has_plenty(budget);
 }
 
-uint64_t budget_ask_within_intervals(struct budget *budget, unsigned index, uint64_t now_ns)
+uint64_t budget_ask_ignoring_intervals(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	note_asking(budget, index, now_ns);
 	return credit_wait_ns(budget, &budget->accounts[index]);
@@ -216,7 +216,7 @@ uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
 	const struct budget_rules *rules = &budget->rules;
-	uint64_t wait_ns = budget_ask_within_intervals(budget, index, now_ns);
+	uint64_t wait_ns = budget_ask_ignoring_intervals(budget, index, now_ns);
 
 	wait_ns = most_of(
 		wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));

@@ -94,7 +94,7 @@ uint64_t budget_ask_own(struct budget *budget, unsigned account, uint64_t now_ns
 uint64_t budget_ask_for_some(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /* As budget_ask(), for something other than a sweep: intervals do not matter. */
-uint64_t budget_ask_within_intervals(struct budget *budget, unsigned account, uint64_t now_ns);
+uint64_t budget_ask_ignoring_intervals(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /*
  * May a sweep also answer @account, which waits, if another account is admitted to it? @account may

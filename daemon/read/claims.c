@@ -65,7 +65,7 @@ static void wake_portion(struct doorbell *doorbell)
 	doorbell->wake_ns += clock_now_ns() - begin_ns;
 }
 
-static void answer(struct doorbell *doorbell)
+static void claims_answer_one(struct doorbell *doorbell)
 {
 	doorbell->claim = CLAIM_ANSWERED;
 	doorbell->n_woken = 0;
@@ -81,7 +81,7 @@ static void wake_on(struct doorbells *d, struct doorbell *doorbell)
 
 	if (doorbell->more_ns > now_ns)
 		return;
-	wait_ns = budget_ask_within_intervals(&d->budget, doorbell->account, now_ns);
+	wait_ns = budget_ask_ignoring_intervals(&d->budget, doorbell->account, now_ns);
 	if (!wait_ns && d->n_waiting > (doorbell->claim == CLAIM_WAITS))
 		wait_ns = LOOK_NS;
 	if (wait_ns)
@@ -97,7 +97,7 @@ void claims_wake(struct doorbells *d, unsigned i, bool many)
 	if ((doorbell->n_woken >= CLAIMS_PORTION) != many || doorbell->claim == CLAIM_ANSWERED)
 		return;
 	if (doorbell->claim == CLAIM_JOINS)
-		answer(doorbell);
+		claims_answer_one(doorbell);
 	else if (doorbell->half_woken)
 		wake_on(d, doorbell);
 }

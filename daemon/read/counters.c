@@ -194,8 +194,8 @@ void counters_apply(struct counters *counters, const struct config *config)
 {
 	const struct reader_rules rules = rules_of(config);
 
-	publication_tell_hold(
-		&counters->generation.publication, policy_hold_ns(&config->disclosure));
+	shared_page_tell_hold(
+		&counters->generation.shared_page, policy_hold_ns(&config->disclosure));
 	for (unsigned s = 0; s < counters->n_readers; s++)
 		reader_set_rules(&counters->readers[s], &rules);
 }
@@ -268,7 +268,7 @@ static int acquire_boxes(struct counters *counters, struct fdstore *store, struc
 }
 
 /* A client that had the earlier process's page may not be allowed to have the page now. */
-static int withdraw_if_selective(
+static int counters_withdraw_if_selective(
 	struct counters *counters, const struct config *config, struct fault *fault)
 {
 	int r = 0;
@@ -280,7 +280,7 @@ static int withdraw_if_selective(
 }
 
 /* From here on the next process can go on with the generation, if a service manager keeps it. */
-static void hand_over(struct counters *counters)
+static void counters_hand_over(struct counters *counters)
 {
 	int r = generation_keep(&counters->generation);
 
@@ -344,14 +344,15 @@ int counters_open(struct counters *counters, const struct config *config, struct
 		return fault_set(fault, r, "Out of memory.");
 	r = acquire_boxes(counters, store, fault);
 	if (r >= 0)
-		r = counters->generation.resumed ? withdraw_if_selective(counters, config, fault)
-						 : generation_publish(&counters->generation, fault);
+		r = counters->generation.resumed
+			    ? counters_withdraw_if_selective(counters, config, fault)
+			    : generation_publish(&counters->generation, fault);
 	if (r < 0)
 		return r;
-	hand_over(counters);
+	counters_hand_over(counters);
 	save_numbers(counters);
-	publication_tell_hold(
-		&counters->generation.publication, policy_hold_ns(&config->disclosure));
+	shared_page_tell_hold(
+		&counters->generation.shared_page, policy_hold_ns(&config->disclosure));
 	r = start_readers(counters, config, fault);
 	if (r < 0)
 		return r;
@@ -366,17 +367,17 @@ int counters_open(struct counters *counters, const struct config *config, struct
 
 int counters_replace_page(struct counters *counters, uint32_t owner)
 {
-	struct publication old;
+	struct shared_page old;
 	int r = generation_replace_page(&counters->generation, owner, &old);
 
 	if (r < 0)
 		return r;
 	if (!counters->readers)
-		publication_copy_cells(&old, &counters->generation.publication);
+		shared_page_copy_cells(&old, &counters->generation.shared_page);
 	for (unsigned s = 0; s < counters->n_readers; s++)
-		reader_move(&counters->readers[s], counters->generation.publication.header);
-	publication_retire(&old);
-	publication_done(&old);
+		reader_move(&counters->readers[s], counters->generation.shared_page.header);
+	shared_page_retire(&old);
+	shared_page_done(&old);
 	generation_forget_page(&counters->generation);
 	return 0;
 }

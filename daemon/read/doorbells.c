@@ -24,21 +24,22 @@ enum { NS_PER_MS = 1000000 };
 /* Edge-triggered: each write is an edge, and nobody needs to drain the doorbell. */
 static const uint32_t EDGES = EPOLLIN | EPOLLET;
 
-static int watch(int epoll_fd, int fd, uint64_t data)
+static int doorbells_watch_fd(int epoll_fd, int fd, uint64_t data)
 {
 	struct epoll_event event = { .events = EDGES, .data.u64 = data };
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static uint64_t data_of(const struct doorbells *d, unsigned place)
+static uint64_t doorbells_data_of(const struct doorbells *d, unsigned place)
 {
 	return (uint64_t)d->places[place].use << 32 | place;
 }
 
 void doorbells_mute(struct doorbells *d, unsigned place, bool muted)
 {
-	struct epoll_event event = { .events = muted ? 0 : EDGES, .data.u64 = data_of(d, place) };
+	struct epoll_event event = { .events = muted ? 0 : EDGES,
+		.data.u64 = doorbells_data_of(d, place) };
 
 	if (d->places[place].muted == muted)
 		return;
@@ -59,7 +60,7 @@ int doorbells_init(struct doorbells *d, const struct budget_rules *rules)
 	d->busy = calloc(DOORBELLS_PLACES, sizeof *d->busy);
 	if (!d->places || !d->busy || budget_init(&d->budget, rules, DOORBELLS_PLACES) < 0)
 		return -ENOMEM;
-	return watch(d->epoll_fd, d->order_fd, ORDER);
+	return doorbells_watch_fd(d->epoll_fd, d->order_fd, ORDER);
 }
 
 void doorbells_done(struct doorbells *d)
@@ -74,7 +75,7 @@ void doorbells_done(struct doorbells *d)
 
 int doorbells_watch(struct doorbells *d, unsigned place, int fd)
 {
-	int r = watch(d->epoll_fd, fd, data_of(d, place));
+	int r = doorbells_watch_fd(d->epoll_fd, fd, doorbells_data_of(d, place));
 
 	if (r < 0)
 		return r;
@@ -175,7 +176,7 @@ static void list_busy(struct doorbells *d, uint32_t place)
 	d->places[place].listed = true;
 }
 
-static void claim(struct doorbells *d, uint32_t place)
+static void doorbells_claim(struct doorbells *d, uint32_t place)
 {
 	struct doorbell *doorbell = &d->places[place];
 
@@ -198,7 +199,7 @@ static void note_ring(struct doorbells *d, uint64_t data, uint64_t now_ns)
 		doorbells_mute(d, place, true);
 		return;
 	}
-	claim(d, place);
+	doorbells_claim(d, place);
 }
 
 /* No sweep has begun since the main thread asked that could answer a claim that waits already. */
@@ -207,20 +208,20 @@ static void note_kept(struct doorbells *d)
 	for (struct kept_sweep *kept = d->kept; kept; kept = kept->next)
 		if (kept->state == KEPT_ASKED) {
 			__atomic_store_n(&kept->state, KEPT_CLAIMED, __ATOMIC_RELAXED);
-			claim(d, kept->place);
+			doorbells_claim(d, kept->place);
 		}
 }
 
 bool doorbells_note(struct doorbells *d, uint64_t now_ns)
 {
-	bool ordered = false;
+	bool has_order = false;
 
 	for (int i = 0; i < d->n_events; i++)
 		if (d->events[i].data.u64 == ORDER)
-			ordered = true;
+			has_order = true;
 		else
 			note_ring(d, d->events[i].data.u64, now_ns);
 	d->n_events = 0;
 	note_kept(d);
-	return ordered;
+	return has_order;
 }

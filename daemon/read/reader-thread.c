@@ -35,7 +35,7 @@ static void follow_counters(struct reader *reader)
 /* --- answers --- */
 
 /* Waits for the rest of a batch. */
-static void gather(struct reader *reader)
+static void reader_gather(struct reader *reader)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
 	struct doorbells *doorbells = &reader->doorbells;
@@ -48,7 +48,7 @@ static void gather(struct reader *reader)
 		doorbells_wait(doorbells, 0);
 		pthread_mutex_lock(&reader->lock);
 		quiet = doorbells->n_events <= 0;
-		reader->ordered |= doorbells_note(doorbells, clock_now_ns());
+		reader->has_order |= doorbells_note(doorbells, clock_now_ns());
 	}
 	if (quiet)
 		batch_note_quiet(doorbells);
@@ -86,7 +86,7 @@ static uint64_t cpu_time_spent(struct reader *reader)
 }
 
 /* Ends a turn, with or without a sweep. */
-static void charge(struct reader *reader, bool swept)
+static void reader_charge(struct reader *reader, bool swept)
 {
 	uint64_t cost_ns = cpu_time_spent(reader);
 
@@ -124,12 +124,12 @@ static int64_t next_timeout_ns(struct reader *reader, uint64_t now_ns)
 	return claim_ns < 0 || (sweep_ns >= 0 && sweep_ns < claim_ns) ? sweep_ns : claim_ns;
 }
 
-static void move(struct reader *reader, struct page_header *page)
+static void reader_move_to_page(struct reader *reader, struct page_header *page)
 {
 	sweep_set_page(&reader->sweep, page);
 	sweep_tell_cpu(&reader->sweep, reader->options.affinity.cpu);
 	sweep_make(&reader->sweep);
-	charge(reader, true);
+	reader_charge(reader, true);
 	pthread_mutex_lock(&reader->lock);
 	reader->next_page = NULL;
 	pthread_cond_signal(&reader->carried_out);
@@ -148,19 +148,19 @@ static bool carry_out_orders(struct reader *reader)
 	pthread_mutex_unlock(&reader->lock);
 	if (next_page) {
 		heartbeat_begin(&reader->heartbeat, "carrying out an order", clock_now_ns());
-		move(reader, next_page);
+		reader_move_to_page(reader, next_page);
 	}
 	return !stop;
 }
 
 /* Notes the rings. True: a claim is admitted, so a sweep is to be made. */
-static bool admit(struct reader *reader)
+static bool reader_admit_claims(struct reader *reader)
 {
 	uint64_t now_ns = clock_now_ns();
 	bool admitted;
 
 	pthread_mutex_lock(&reader->lock);
-	reader->ordered = doorbells_note(&reader->doorbells, now_ns);
+	reader->has_order = doorbells_note(&reader->doorbells, now_ns);
 	admitted = claims_admit(&reader->doorbells, now_ns);
 	reader->sweep.tally.quanta = reader->options.rules.quanta;
 	pthread_mutex_unlock(&reader->lock);
@@ -168,9 +168,9 @@ static bool admit(struct reader *reader)
 }
 
 /* Makes one sweep for the admitted claims, and for all claims that can join them. */
-static void answer(struct reader *reader)
+static void reader_sweep_for_claims(struct reader *reader)
 {
-	gather(reader);
+	reader_gather(reader);
 	pthread_mutex_lock(&reader->lock);
 	claims_join(&reader->doorbells, clock_now_ns(), spin_ns(reader));
 	pthread_mutex_unlock(&reader->lock);
@@ -192,7 +192,7 @@ static void wait_for_rings(struct reader *reader)
  * With a budget of 100 % and rings without pause, the thread would never block. At real-time
  * priority it would look like a thread that loops, and LimitRTTIME= of the unit would kill it.
  */
-static void rest(struct reader *reader)
+static void reader_rest(struct reader *reader)
 {
 	const struct timespec moment = { .tv_nsec = REST_NS };
 	uint64_t now_ns = sweep_last(&reader->sweep)->end_ns;
@@ -209,25 +209,26 @@ static bool turn(struct reader *reader)
 	bool swept = true;
 
 	wait_for_rings(reader);
-	if (admit(reader))
-		answer(reader);
+	if (reader_admit_claims(reader))
+		reader_sweep_for_claims(reader);
 	else if (sweep_due_ns(reader, clock_now_ns()) == 0)
 		sweep_make(&reader->sweep);
 	else
 		swept = false;
 	wake_waiters(reader);
 	follow_counters(reader);
-	charge(reader, swept);
-	rest(reader);
-	return !reader->ordered || carry_out_orders(reader);
+	reader_charge(reader, swept);
+	reader_rest(reader);
+	return !reader->has_order || carry_out_orders(reader);
 }
 
-static void *run(void *argument)
+static void *reader_run_thread(void *argument)
 {
 	struct reader *reader = argument;
 
 	privilege_drop();
-	prctl(PR_SET_TIMERSLACK, 1); /* for gather(); real-time threads have no slack anyway */
+	prctl(PR_SET_TIMERSLACK,
+		1); /* for reader_gather(); real-time threads have no slack anyway */
 	while (turn(reader))
 		;
 	return NULL;
@@ -250,7 +251,7 @@ int reader_thread_start(struct reader *reader)
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	r = pthread_create(&reader->thread, &attr, run, reader);
+	r = pthread_create(&reader->thread, &attr, reader_run_thread, reader);
 	pthread_attr_destroy(&attr);
 	if (r)
 		return -r;

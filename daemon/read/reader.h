@@ -60,7 +60,7 @@ struct reader {
 	struct heartbeat heartbeat; /* the thread's; anybody may look */
 
 	/* the thread's own */
-	bool ordered;              /* in this turn: there is an order */
+	bool has_order;            /* in this turn: there is an order */
 	uint64_t cpu_ns;           /* used so far */
 	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
 	uint64_t rested_ns;        /* when it last let others have its CPU */

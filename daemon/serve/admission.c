@@ -31,7 +31,7 @@ static void drop_one_of(struct server *server, unsigned account)
  * connections gives one up, if it has at least two more than @account. Returns 1: yes; 0: no, *@ret
  * says why; -EAGAIN: not yet, because @others_are_heard is false and some clients may have left.
  */
-static int has_room(struct server *server, const struct rules_user *who, unsigned account,
+static int admission_has_room(struct server *server, const struct rules_user *who, unsigned account,
 	bool others_are_heard, struct policy_refusal *ret)
 {
 	const struct account *own = &server->accounts.accounts[account];
@@ -63,7 +63,7 @@ static int has_room(struct server *server, const struct rules_user *who, unsigne
 }
 
 /* A client that left before it was heard needs no answer. */
-static bool has_left(int fd)
+static bool admission_has_left(int fd)
 {
 	struct pollfd end = { .fd = fd };
 
@@ -89,7 +89,7 @@ static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned accoun
 			"gives new ones no answer.",
 			uid);
 		server_count_refusal(server, uid, &refusal);
-	} else if (!has_left(*fd)) {
+	} else if (!admission_has_left(*fd)) {
 		return false;
 	}
 	closers_turn_away(server->closers, account, fd);
@@ -101,7 +101,7 @@ static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned accoun
 enum verdict { REFUSED, MAY_COLLECT, ADMITTED };
 
 /* Unless *@who is admitted, *@ret says why not. */
-static enum verdict judge(
+static enum verdict admission_judge_user(
 	struct server *server, const struct rules_user *who, struct policy_refusal *ret)
 {
 	if (policy_admits(&server->config->access, server_owner(server), who, ret))
@@ -116,7 +116,7 @@ struct newcomer {
 	struct policy_refusal why; /* why the verdict is not ADMITTED */
 };
 
-/* May the newcomer enter? Returns as has_room(); *@ret is valid only with 0. */
+/* May the newcomer enter? Returns as admission_has_room(); *@ret is valid only with 0. */
 static int may_enter(struct server *server, const struct newcomer *newcomer, bool others_are_heard,
 	struct policy_refusal *ret)
 {
@@ -124,7 +124,7 @@ static int may_enter(struct server *server, const struct newcomer *newcomer, boo
 		*ret = newcomer->why;
 		return 0;
 	}
-	return has_room(server, &newcomer->who, newcomer->account, others_are_heard, ret);
+	return admission_has_room(server, &newcomer->who, newcomer->account, others_are_heard, ret);
 }
 
 static int let_in(
@@ -141,8 +141,8 @@ static int let_in(
 
 /* If the newcomer is let in, the peer takes over *@fd. Sets newcomer->account as soon as the
  * account is known. */
-static int admit(struct server *server, int *fd, bool others_are_heard, struct newcomer *newcomer,
-	struct peer **ret)
+static int admission_admit_one(struct server *server, int *fd, bool others_are_heard,
+	struct newcomer *newcomer, struct peer **ret)
 {
 	struct policy_refusal refusal;
 	int r = credentials_of(*fd, &newcomer->who);
@@ -157,7 +157,7 @@ static int admit(struct server *server, int *fd, bool others_are_heard, struct n
 	if (turn_away(server, fd, newcomer->who.uid, account))
 		return 0;
 	listener_take_bare_newcomer(*fd);
-	newcomer->verdict = judge(server, &newcomer->who, &newcomer->why);
+	newcomer->verdict = admission_judge_user(server, &newcomer->who, &newcomer->why);
 	r = may_enter(server, newcomer, others_are_heard, &refusal);
 	if (r == 1)
 		return let_in(server, fd, newcomer, ret);
@@ -170,7 +170,7 @@ int admission_accept(struct server *server, int *fd, bool others_are_heard)
 {
 	struct newcomer newcomer = { .account = ACCOUNTS_NONE };
 	struct peer *peer = NULL;
-	int r = admit(server, fd, others_are_heard, &newcomer, &peer);
+	int r = admission_admit_one(server, fd, others_are_heard, &newcomer, &peer);
 
 	if (r != -EAGAIN)
 		closers_close_connection(server->closers, newcomer.account, fd);

@@ -83,7 +83,7 @@ static void gather_peers(struct gathered *gathered, const struct server *server)
 	}
 }
 
-static int gather(struct gathered *ret, struct server *server)
+static int clients_gather(struct gathered *ret, struct server *server)
 {
 	make_accounts_of_tables(server);
 	*ret = (struct gathered){
@@ -120,7 +120,7 @@ static void write_requests(
 	jsonwriter_close(json);
 }
 
-static void write_tables(struct jsonwriter *json, const struct belongings *of)
+static void clients_write_tables(struct jsonwriter *json, const struct belongings *of)
 {
 	jsonwriter_object(json, "tables");
 	jsonwriter_number(json, "kept", of->n_tables);
@@ -129,7 +129,7 @@ static void write_tables(struct jsonwriter *json, const struct belongings *of)
 }
 
 /* Writes only the rules that have refused the account. */
-static void write_refusals(struct jsonwriter *json, const uint64_t refusals[POLICY_RULES])
+static void clients_write_refusals(struct jsonwriter *json, const uint64_t refusals[POLICY_RULES])
 {
 	jsonwriter_object(json, "refusals");
 	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
@@ -149,7 +149,7 @@ static void write_uids(struct jsonwriter *json, uint64_t id)
 	jsonwriter_number(json, "last_uid", (id & UINT32_MAX) << 16 | UINT16_MAX);
 }
 
-static void write_process(struct jsonwriter *json, const struct peer *peer, uint64_t now_ns)
+static void clients_write_process(struct jsonwriter *json, const struct peer *peer, uint64_t now_ns)
 {
 	pid_t pid = credentials_pid(peer->fd);
 
@@ -164,12 +164,12 @@ static void write_process(struct jsonwriter *json, const struct peer *peer, uint
 	jsonwriter_close(json);
 }
 
-static void write_processes(
+static void clients_write_processes(
 	struct jsonwriter *json, const struct gathered *gathered, const struct belongings *of)
 {
 	jsonwriter_array(json, "processes");
 	for (unsigned i = 0; i < of->n_peers; i++)
-		write_process(json, gathered->peers[of->first_peer + i], gathered->now_ns);
+		clients_write_process(json, gathered->peers[of->first_peer + i], gathered->now_ns);
 	jsonwriter_close(json);
 }
 
@@ -188,20 +188,20 @@ static void write_user(struct jsonwriter *json, const struct gathered *gathered,
 		jsonwriter_number(json, "left_ns", gathered->now_ns - account->left_ns);
 	write_reads(json, &reads);
 	write_requests(json, &requests, of);
-	write_tables(json, of);
-	write_refusals(json, server->accounts.refusals[number]);
-	write_processes(json, gathered, of);
+	clients_write_tables(json, of);
+	clients_write_refusals(json, server->accounts.refusals[number]);
+	clients_write_processes(json, gathered, of);
 	jsonwriter_close(json);
 }
 
 char *clients_json(struct server *server)
 {
-	const struct page_header *header = server->counters->generation.publication.header;
+	const struct page_header *header = server->counters->generation.shared_page.header;
 	_cleanup_(jsonwriter_done) struct jsonwriter json = { .out = NULL };
 	_cleanup_(gathered_done) struct gathered gathered;
 	char *text = NULL;
 
-	if (gather(&gathered, server) < 0)
+	if (clients_gather(&gathered, server) < 0)
 		return NULL;
 	jsonwriter_init(&json, false);
 	jsonwriter_object(&json, NULL);

@@ -122,7 +122,7 @@ static bool hear(struct peer *peer)
 
 /* A client that has left needs no answer, so its peer does not stay parked. Otherwise clients that
  * keep coming and leaving would use up all connections of their user with parked ones. */
-static void drop(struct peer *peer)
+static void conversation_drop(struct peer *peer)
 {
 	struct server *server = peer->server;
 	unsigned account = peer->account;
@@ -142,13 +142,13 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 	(void)source;
 	(void)fd;
 	if (events & EPOLLHUP)
-		drop(peer);
+		conversation_drop(peer);
 	else if (!peer->parked_ns && hear(peer) && !peer->parked_ns)
 		peer_look_again(peer);
 	return 0;
 }
 
-static int watch(struct peer *peer)
+static int conversation_watch(struct peer *peer)
 {
 	int r = sd_event_add_io(peer->server->event, &peer->source, peer->fd,
 		(uint32_t)(peer->parked_ns ? PEER_PARKED : PEER_READABLE), on_readable, peer);
@@ -164,7 +164,7 @@ int conversation_begin(struct peer *peer)
 
 	if (conversation_first_bytes(peer->fd) > 0 && !hear(peer))
 		return 0;
-	r = watch(peer);
+	r = conversation_watch(peer);
 	if (r < 0)
 		peer_free(peer);
 	return r;

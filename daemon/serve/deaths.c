@@ -18,12 +18,12 @@ struct death {
 	struct kept_sweep kept[]; /* the readers' until they are there or lost */
 };
 
-static bool is_of(const struct death *death, const struct team *team)
+static bool deaths_is_of(const struct death *death, const struct team *team)
 {
 	return death && death->made_ns == team->made_ns;
 }
 
-static bool is_any(const struct death *death, unsigned first_state, unsigned last_state)
+static bool deaths_is_any(const struct death *death, unsigned first_state, unsigned last_state)
 {
 	bool found = false;
 
@@ -37,7 +37,7 @@ static bool is_any(const struct death *death, unsigned first_state, unsigned las
 
 static bool is_pending(const struct death *death)
 {
-	return is_any(death, KEPT_ASKED, KEPT_CLAIMED);
+	return deaths_is_any(death, KEPT_ASKED, KEPT_CLAIMED);
 }
 
 /* --- noticing --- */
@@ -59,7 +59,7 @@ static struct death *death_of(struct server *server, const struct team *team)
 }
 
 /* The user's doorbells stay for a while after its last client has gone (users.h). */
-static void begin(struct server *server, const struct team *team, uint64_t now_ns)
+static void deaths_begin(struct server *server, const struct team *team, uint64_t now_ns)
 {
 	const unsigned account = server_account_of(server, team->uid);
 	struct death *death = death_of(server, team);
@@ -78,13 +78,13 @@ static void begin(struct server *server, const struct team *team, uint64_t now_n
 	users_leave(&server->users, user);
 }
 
-static void look(struct server *server, struct team *team)
+static void deaths_look_at(struct server *server, struct team *team)
 {
 	const uint64_t now_ns = clock_now_ns();
 
-	if (!is_of(server->deaths[team->place], team) && !team_is_reported(team) &&
+	if (!deaths_is_of(server->deaths[team->place], team) && !team_is_reported(team) &&
 		!team_is_alive(team, now_ns) && team->alive_ns)
-		begin(server, team, now_ns);
+		deaths_begin(server, team, now_ns);
 }
 
 void deaths_look(const struct peer *peer)
@@ -93,7 +93,7 @@ void deaths_look(const struct peer *peer)
 
 	for (unsigned i = 0; i < teams->n && !peer->refusal; i++)
 		if (teams->table[i].uid == peer->uid)
-			look(peer->server, &teams->table[i]);
+			deaths_look_at(peer->server, &teams->table[i]);
 }
 
 void deaths_look_at_all(struct server *server)
@@ -101,13 +101,13 @@ void deaths_look_at_all(struct server *server)
 	struct team_list *teams = server->teams;
 
 	for (unsigned i = 0; i < teams->n && !policy_is_selective(&server->config->access); i++)
-		look(server, &teams->table[i]);
+		deaths_look_at(server, &teams->table[i]);
 }
 
 /* --- answering --- */
 
 /* Returns a descriptor that the caller owns. */
-static int write_sweeps(const struct death *death)
+static int deaths_write_sweeps(const struct death *death)
 {
 	const size_t each_bytes = sizeof death->kept[0].sweep;
 	_cleanup_close_ int fd = memfd_new("uncored-last", death->n_sockets * each_bytes, 0400);
@@ -121,7 +121,7 @@ static int write_sweeps(const struct death *death)
 static int send_reading(struct peer *peer, const struct death *death)
 {
 	const struct counters *counters = peer->server->counters;
-	_cleanup_close_ int fd = write_sweeps(death);
+	_cleanup_close_ int fd = deaths_write_sweeps(death);
 	union wire_message reply;
 
 	if (fd < 0)
@@ -131,7 +131,7 @@ static int send_reading(struct peer *peer, const struct death *death)
 	reply.reading.n_sockets = death->n_sockets;
 	reply.reading.alive_ns = death->alive_ns;
 	reply.reading.noticed_ns = death->noticed_ns;
-	memcpy(reply.reading.generation, counters->generation.publication.header->generation,
+	memcpy(reply.reading.generation, counters->generation.shared_page.header->generation,
 		sizeof reply.reading.generation);
 	return peer_send(peer, &reply, &fd, 1);
 }
@@ -141,7 +141,7 @@ int deaths_answer(struct peer *peer, const struct team *team)
 	const struct death *death = team ? peer->server->deaths[team->place] : NULL;
 	union wire_message reply;
 
-	if (!death || !is_of(death, team) || is_any(death, KEPT_LOST, KEPT_LOST))
+	if (!death || !deaths_is_of(death, team) || deaths_is_any(death, KEPT_LOST, KEPT_LOST))
 		wire_error(&reply, -ENOENT, "uncored has not read for such a table.");
 	else if (is_pending(death))
 		wire_error(&reply, -EAGAIN, "uncored is about to read for this table.");

@@ -77,7 +77,7 @@ static bool wants_memory(const struct refusing *refusing)
 	return refusing->error == -ENOMEM || refusing->error == -EAGAIN;
 }
 
-static void answer(struct refusing *refusing, int fd)
+static void refusing_answer(struct refusing *refusing, int fd)
 {
 	union wire_message reply;
 
@@ -90,14 +90,14 @@ static void answer(struct refusing *refusing, int fd)
 }
 
 /* A client gets no answer if it has left already or no descriptor is free for it. */
-static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
+static int refusing_on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)source;
 	(void)events;
 	if (accepted >= 0)
-		answer(userdata, accepted);
+		refusing_answer(userdata, accepted);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ static void take_reason(struct refusing *refusing, int error, const struct fault
 	await_memory(refusing);
 }
 
-static int look(const struct refusing *refusing, struct fault *why)
+static int refusing_look(const struct refusing *refusing, struct fault *why)
 {
 	_cleanup_(counters_done) struct counters counters = {};
 	struct config config;
@@ -151,7 +151,7 @@ static void wait_for_minute(struct refusing *refusing)
 				  refusing) >= 0;
 }
 
-static void end(struct refusing *refusing)
+static void refusing_end(struct refusing *refusing)
 {
 	uint64_t now_ns = clock_now_ns();
 	int r;
@@ -172,10 +172,10 @@ static void end(struct refusing *refusing)
 	sd_event_exit(refusing->event, RESTART_EXIT_STATUS);
 }
 
-static void look_again(struct refusing *refusing)
+static void refusing_look_again(struct refusing *refusing)
 {
 	struct fault why;
-	int r = look(refusing, &why);
+	int r = refusing_look(refusing, &why);
 
 	if (r < 0)
 		take_reason(refusing, r, &why);
@@ -184,7 +184,7 @@ static void look_again(struct refusing *refusing)
 			"uncored looked again, but the kernel permits no more than before: after a "
 			"change of the unit, restart it.");
 	else
-		end(refusing);
+		refusing_end(refusing);
 }
 
 static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata)
@@ -194,7 +194,7 @@ static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata
 	(void)source;
 	(void)usec;
 	refusing->waits = false;
-	look_again(refusing);
+	refusing_look_again(refusing);
 	return 0;
 }
 
@@ -210,8 +210,8 @@ static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *user
 	refusing->awaits_memory = false;
 	if (!wants_memory(refusing))
 		return 0;
-	if (look(refusing, &why) >= 0)
-		end(refusing);
+	if (refusing_look(refusing, &why) >= 0)
+		refusing_end(refusing);
 	else
 		await_memory(refusing);
 	return 0;
@@ -230,12 +230,13 @@ static void await_memory(struct refusing *refusing)
 					  at_ns / 1000, 0, on_time_for_memory, refusing) >= 0;
 }
 
-static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+static int refusing_on_hangup(
+	sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	(void)source;
 	(void)info;
 	notify_reloading();
-	look_again(userdata);
+	refusing_look_again(userdata);
 	say_ready(userdata);
 	return 0;
 }
@@ -245,13 +246,13 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 static int add_sources(struct refusing *refusing)
 {
 	sd_event_source *connections = NULL;
-	int r = loop_new(&refusing->event, on_hangup, refusing);
+	int r = loop_new(&refusing->event, refusing_on_hangup, refusing);
 
 	if (r >= 0)
 		r = watchdog_start(&refusing->watchdog, refusing->event, NULL, 0);
 	if (r >= 0)
 		r = sd_event_add_io(refusing->event, &connections, refusing->listener->fd, EPOLLIN,
-			on_connection, refusing);
+			refusing_on_connection, refusing);
 	if (r >= 0)
 		r = sd_event_source_set_ratelimit(connections, TURNS_USEC, TURNS);
 	if (r >= 0)

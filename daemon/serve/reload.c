@@ -30,7 +30,7 @@ static void review_peers(struct server *server)
 }
 
 /* Clients that had the page and may no longer have it still have it mapped. */
-static void withdraw_if_selective(struct server *server, const struct policy_access *before)
+static void reload_withdraw_if_selective(struct server *server, const struct policy_access *before)
 {
 	const struct policy_access *now = &server->config->access;
 
@@ -44,7 +44,7 @@ static void withdraw_if_selective(struct server *server, const struct policy_acc
 	sd_event_exit(server->event, RESTART_EXIT_STATUS);
 }
 
-static void apply(struct server *server, const struct policy_access *before)
+static void reload_apply_access(struct server *server, const struct policy_access *before)
 {
 	struct fault fault;
 
@@ -55,7 +55,7 @@ static void apply(struct server *server, const struct policy_access *before)
 	counters_apply(server->counters, server->config);
 	server_tell_users(server);
 	review_peers(server);
-	withdraw_if_selective(server, before);
+	reload_withdraw_if_selective(server, before);
 	if (server->counters->is_kept)
 		saved_config_keep(server->config, NULL);
 	log_info("The configuration was read again.");
@@ -72,6 +72,6 @@ void reload(struct server *server)
 		log_error("The configuration is unchanged, because the new one is wrong: %s",
 			fault.text);
 	else
-		apply(server, &before);
+		reload_apply_access(server, &before);
 	shared_report_invalidate(&server->reports[REPORT_STATE]);
 }

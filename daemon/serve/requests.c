@@ -14,7 +14,7 @@
 static int answer_hello(struct peer *peer, const union wire_message *request)
 {
 	struct counters *counters = peer->server->counters;
-	int fds[WIRE_FDS_MAX] = { counters->generation.publication.read_fd };
+	int fds[WIRE_FDS_MAX] = { counters->generation.shared_page.read_fd };
 	union wire_message reply;
 	int r;
 
@@ -30,7 +30,7 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	wire_begin(&reply, WIRE_WELCOME);
 	reply.welcome.version = wire_common_version(request->hello.version);
 	reply.welcome.n_sockets = counters->n_readers;
-	reply.welcome.page_bytes = counters->generation.publication.header->page_bytes;
+	reply.welcome.page_bytes = counters->generation.shared_page.header->page_bytes;
 	memcpy(&fds[1], peer->user->doorbells, counters->n_readers * sizeof *fds);
 	fds[counters->n_readers + 1] = peer->user->wakeups_fd;
 	return peer_send(peer, &reply, fds, counters->n_readers + 2);

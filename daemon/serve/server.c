@@ -86,7 +86,7 @@ void server_resume_accepting(struct server *server)
 
 void server_tell_clients(struct server *server)
 {
-	publication_tell_clients(&server->counters->generation.publication, server->n_peers,
+	shared_page_tell_clients(&server->counters->generation.shared_page, server->n_peers,
 		server->n_refused_before + server->n_refused);
 }
 
@@ -222,7 +222,7 @@ int server_begin(struct server *server, struct counters *counters)
 	int r = closers_new(&server->closers);
 
 	server->counters = counters;
-	server->n_refused_before = counters->generation.publication.header->daemon.refused;
+	server->n_refused_before = counters->generation.shared_page.header->daemon.refused;
 	if (r >= 0)
 		r = accounts_init(&server->accounts);
 	if (r >= 0)

@@ -66,7 +66,7 @@ static void pause_without_room(struct acceptor *acceptor, int error)
 }
 
 /* Returns a connection, or -1 if none can be accepted for now. */
-static int accept_one(struct acceptor *acceptor, int fd)
+static int serving_accept_one(struct acceptor *acceptor, int fd)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -97,7 +97,7 @@ static void accept_all(struct acceptor *acceptor, int fd)
 	int accepted[LISTENER_AT_ONCE];
 	unsigned n = 0;
 
-	while (n < ARRAY_SIZE(accepted) && (accepted[n] = accept_one(acceptor, fd)) >= 0)
+	while (n < ARRAY_SIZE(accepted) && (accepted[n] = serving_accept_one(acceptor, fd)) >= 0)
 		n++;
 	for (unsigned i = 0; i < n; i++)
 		take_in(acceptor, accepted[i], false);
@@ -125,7 +125,7 @@ static void others_are_heard(struct acceptor *acceptor)
 		take_in(acceptor, acceptor->waiting[i], true);
 }
 
-static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
+static int serving_on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct acceptor *acceptor = userdata;
 
@@ -166,7 +166,7 @@ static int acceptor_start(struct acceptor *acceptor, struct server *server)
 
 	*acceptor = (struct acceptor){ .server = server };
 	r = sd_event_add_io(server->event, &server->listen_source, server->listener->fd, EPOLLIN,
-		on_connection, acceptor);
+		serving_on_connection, acceptor);
 	return r < 0 ? r : add_retry(acceptor);
 }
 
@@ -187,7 +187,8 @@ struct serving {
 	struct watchdog watchdog;
 };
 
-static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+static int serving_on_hangup(
+	sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	struct server *server = userdata;
 
@@ -206,10 +207,10 @@ static void at_rest(void *userdata)
 	acceptor_at_rest(&serving->acceptor);
 }
 
-static int start(struct serving *serving, const struct counters *counters)
+static int serving_start(struct serving *serving, const struct counters *counters)
 {
 	struct server *server = serving->server;
-	int r = loop_new(&server->event, on_hangup, server);
+	int r = loop_new(&server->event, serving_on_hangup, server);
 
 	if (r >= 0)
 		r = acceptor_start(&serving->acceptor, server);
@@ -225,7 +226,7 @@ static int start(struct serving *serving, const struct counters *counters)
 	return r;
 }
 
-static void stop(struct serving *serving)
+static void serving_stop(struct serving *serving)
 {
 	while (serving->server->peers)
 		peer_free(serving->server->peers);
@@ -239,7 +240,7 @@ int serving_run(struct server *server, struct counters *counters, struct fault *
 	int r = server_begin(server, counters);
 
 	if (r >= 0)
-		r = start(&serving, counters);
+		r = serving_start(&serving, counters);
 	if (r < 0) {
 		fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	} else {
@@ -249,6 +250,6 @@ int serving_run(struct server *server, struct counters *counters, struct fault *
 		if (r < 0)
 			fault_set(fault, r, "The event loop failed: %s.", strerror(-r));
 	}
-	stop(&serving);
+	serving_stop(&serving);
 	return r;
 }

@@ -11,7 +11,7 @@
 #include "daemon/base/memfd.h"
 
 /* Only a withdrawal of the page leads to new memory, and only root can cause one: job-owner.h. */
-static int open_memory(struct shared_report *report)
+static int shared_report_open_memory(struct shared_report *report)
 {
 	if (report->write_fd < 0)
 		report->write_fd = memfd_new_growing("uncored-report", 0444);
@@ -27,7 +27,7 @@ void shared_report_close(struct shared_report *report)
 	report->made_ns = 0;
 }
 
-static int write_at(int fd, const void *bytes, size_t size_bytes, uint64_t at)
+static int shared_report_write_at(int fd, const void *bytes, size_t size_bytes, uint64_t at)
 {
 	ssize_t n = pwrite(fd, bytes, size_bytes, (off_t)at);
 
@@ -38,13 +38,14 @@ int shared_report_write(struct shared_report *report, const char *json)
 {
 	const uint64_t size_bytes = strlen(json);
 	const struct wire_report_end end = { size_bytes, wire_hash(json, size_bytes) };
-	int r = open_memory(report);
+	int r = shared_report_open_memory(report);
 
 	report->made_ns = 0;
 	if (r >= 0)
-		r = write_at(report->write_fd, json, size_bytes, 0);
+		r = shared_report_write_at(report->write_fd, json, size_bytes, 0);
 	if (r >= 0)
-		r = write_at(report->write_fd, &end, sizeof end, wire_report_end_at(size_bytes));
+		r = shared_report_write_at(
+			report->write_fd, &end, sizeof end, wire_report_end_at(size_bytes));
 	if (r < 0)
 		return r;
 	report->size_bytes = size_bytes;

@@ -48,12 +48,13 @@ static void write_box(struct jsonwriter *json, const struct counters *counters, 
 /* The CPU on which the socket is read. The reader may have followed the counters to another CPU. */
 static int cpu_of(const struct counters *counters, unsigned socket)
 {
-	const struct page_socket *sockets = page_sockets(counters->generation.publication.header);
+	const struct page_socket *sockets = page_sockets(counters->generation.shared_page.header);
 
 	return __atomic_load_n(&sockets[socket].cpu, __ATOMIC_RELAXED);
 }
 
-static void write_socket(struct jsonwriter *json, const struct counters *counters, unsigned number)
+static void state_write_socket(
+	struct jsonwriter *json, const struct counters *counters, unsigned number)
 {
 	const struct plan_socket *socket = &counters->plan.sockets[number];
 
@@ -103,7 +104,8 @@ static void write_metric_of_socket(
 	jsonwriter_close(json);
 }
 
-static void write_metric(struct jsonwriter *json, const struct counters *counters, unsigned metric)
+static void state_write_metric(
+	struct jsonwriter *json, const struct counters *counters, unsigned metric)
 {
 	const struct plan *plan = &counters->plan;
 	const struct platform_metric *m = &plan->platform->metrics[metric];
@@ -164,7 +166,7 @@ static void write_disclosure(struct jsonwriter *json, const struct server *serve
 	jsonwriter_number(json, "quantum_energy", disclosure->quantum_energy);
 }
 
-static void write_policy(struct jsonwriter *json, const struct server *server)
+static void state_write_policy(struct jsonwriter *json, const struct server *server)
 {
 	const struct config *config = server->config;
 
@@ -180,7 +182,7 @@ static void write_policy(struct jsonwriter *json, const struct server *server)
 	jsonwriter_close(json);
 }
 
-static void write_refusals(struct jsonwriter *json, const uint64_t n_by_rule[POLICY_RULES])
+static void state_write_refusals(struct jsonwriter *json, const uint64_t n_by_rule[POLICY_RULES])
 {
 	jsonwriter_object(json, "refusals");
 	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
@@ -215,7 +217,7 @@ static void write_warnings(struct jsonwriter *json, const struct counters *count
 
 static void write_counters(struct jsonwriter *json, const struct counters *counters)
 {
-	const struct page_header *header = counters->generation.publication.header;
+	const struct page_header *header = counters->generation.shared_page.header;
 
 	jsonwriter_text(json, "platform", counters->platform->name);
 	jsonwriter_text(json, "title", counters->platform->title);
@@ -227,11 +229,11 @@ static void write_counters(struct jsonwriter *json, const struct counters *count
 	jsonwriter_flag(json, "resumed", counters->generation.resumed);
 	jsonwriter_array(json, "sockets");
 	for (unsigned s = 0; s < counters->plan.n_sockets; s++)
-		write_socket(json, counters, s);
+		state_write_socket(json, counters, s);
 	jsonwriter_close(json);
 	jsonwriter_array(json, "metrics");
 	for (unsigned m = 0; m < counters->platform->n_metrics; m++)
-		write_metric(json, counters, m);
+		state_write_metric(json, counters, m);
 	jsonwriter_close(json);
 	plan_report_missing(json, &counters->plan);
 }
@@ -245,13 +247,13 @@ char *state_json(const struct server *server)
 	jsonwriter_object(&json, NULL);
 	jsonwriter_text(&json, "version", UNCORED_VERSION);
 	write_counters(&json, server->counters);
-	write_policy(&json, server);
+	state_write_policy(&json, server);
 	if (server->config->refused.text[0])
 		jsonwriter_text(&json, "refused_configuration", server->config->refused.text);
 	jsonwriter_number(&json, "clients", server->n_peers);
 	jsonwriter_number(&json, "max_clients", server->max_peers);
 	jsonwriter_number(&json, "refused", server->n_refused);
-	write_refusals(&json, server->n_refused_by_rule);
+	state_write_refusals(&json, server->n_refused_by_rule);
 	write_teams(&json, server->teams);
 	write_warnings(&json, server->counters);
 	jsonwriter_close(&json);

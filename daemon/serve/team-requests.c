@@ -25,7 +25,7 @@ bool team_requests_is_collecting(const union wire_message *request)
 	       request->team.wish != TEAM_JOIN;
 }
 
-static uint32_t uid_of(const struct peer *peer, const struct wire_team *team)
+static uint32_t team_requests_uid_of(const struct peer *peer, const struct wire_team *team)
 {
 	return team->uid == TEAM_OWN ? peer->uid : team->uid;
 }
@@ -131,7 +131,7 @@ int team_requests_answer(struct peer *peer, const union wire_message *request)
 {
 	const struct wire_team *team = &request->team;
 	const struct teams_wish wish = {
-		.uid = uid_of(peer, team),
+		.uid = team_requests_uid_of(peer, team),
 		.account = owners_account_of(&peer->server->owners, peer->uid),
 		.name = team->name,
 		.layout = team->layout,
@@ -153,7 +153,7 @@ int team_requests_answer(struct peer *peer, const union wire_message *request)
 
 /* --- tables whose time is over --- */
 
-static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
+static int team_requests_on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct server *server = userdata;
 	uint64_t due_ns = teams_review(server->teams, clock_now_ns());
@@ -169,5 +169,5 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 int team_requests_watch(struct server *server)
 {
 	return sd_event_add_time(server->event, &server->teams_source, CLOCK_MONOTONIC, 0,
-		ACCURACY_US, on_time, server);
+		ACCURACY_US, team_requests_on_time, server);
 }

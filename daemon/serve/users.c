@@ -104,7 +104,7 @@ static int open_wakeups(const struct users *users, struct user *user)
 	return user->wakeups_fd < 0 ? user->wakeups_fd : 0;
 }
 
-static void tell(const struct users *users, struct user *user)
+static void users_tell_one(const struct users *users, struct user *user)
 {
 	for (unsigned s = 0; s < users->n_readers; s++)
 		page_wakeup_tell_quantum(&user->wakeups[s], users->quantum);
@@ -128,7 +128,7 @@ static bool is_of(const struct user *user, uint32_t uid, unsigned account)
 	return user && user->uid == uid && user->account == account;
 }
 
-static struct user *find(const struct users *users, uint32_t uid, unsigned account)
+static struct user *users_find(const struct users *users, uint32_t uid, unsigned account)
 {
 	for (unsigned i = 0; i < users->n; i++)
 		if (is_of(users->table[i], uid, account))
@@ -136,7 +136,7 @@ static struct user *find(const struct users *users, uint32_t uid, unsigned accou
 	return NULL;
 }
 
-static int free_place(const struct users *users)
+static int users_free_place(const struct users *users)
 {
 	for (unsigned i = 0; i < USERS_MAX; i++)
 		if (!users->table[i])
@@ -159,7 +159,7 @@ static void user_free(struct users *users, struct user *user)
 static int user_new(struct users *users, uint32_t uid, unsigned account, struct user **ret)
 {
 	struct user *user = malloc(sizeof *user);
-	int r, place = free_place(users);
+	int r, place = users_free_place(users);
 
 	if (!user || place < 0) {
 		free(user);
@@ -182,7 +182,7 @@ static int user_new(struct users *users, uint32_t uid, unsigned account, struct 
 		user_free(users, user);
 		return r;
 	}
-	tell(users, user);
+	users_tell_one(users, user);
 	*ret = user;
 	return 0;
 }
@@ -196,7 +196,7 @@ static void count_clients(struct users *users, struct user *user, int change)
 
 int users_enter(struct users *users, uint32_t uid, unsigned account, struct user **ret)
 {
-	struct user *user = find(users, uid, account);
+	struct user *user = users_find(users, uid, account);
 	int r = user ? 0 : user_new(users, uid, account, &user);
 
 	if (r < 0)
@@ -241,7 +241,7 @@ void users_tell(struct users *users, uint32_t quantum, const struct rules *rules
 	users->rules = *rules;
 	for (unsigned i = 0; i < users->n; i++)
 		if (users->table[i])
-			tell(users, users->table[i]);
+			users_tell_one(users, users->table[i]);
 }
 
 void users_forget_account(struct users *users, unsigned account)

@@ -63,7 +63,8 @@ const struct reader *watchdog_find_hanging(const struct watchdog *watchdog, uint
 	return NULL;
 }
 
-static void complain(const struct watchdog *watchdog, const struct reader *reader, uint64_t now_ns)
+static void watchdog_complain(
+	const struct watchdog *watchdog, const struct reader *reader, uint64_t now_ns)
 {
 	unsigned socket = (unsigned)(reader - watchdog->readers);
 	const char *doing;
@@ -75,7 +76,7 @@ static void complain(const struct watchdog *watchdog, const struct reader *reade
 		reader->sweep.socket, doing, busy_ns / (US_PER_S * (uint64_t)NS_PER_US));
 }
 
-static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
+static int watchdog_on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct watchdog *watchdog = userdata;
 	uint64_t now_ns = clock_now_ns(), next_us = watchdog->interval_us / PINGS_PER_INTERVAL;
@@ -84,7 +85,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)usec;
 	if (hanging)
-		complain(watchdog, hanging, now_ns);
+		watchdog_complain(watchdog, hanging, now_ns);
 	else
 		notify_alive();
 	if (is_rung && !hanging)
@@ -103,7 +104,7 @@ int watchdog_start(struct watchdog *watchdog, sd_event *event, const struct read
 	if (r <= 0)
 		return r;
 	r = sd_event_add_time_relative(event, &timer, CLOCK_MONOTONIC,
-		watchdog->interval_us / PINGS_PER_INTERVAL, 0, on_time, watchdog);
+		watchdog->interval_us / PINGS_PER_INTERVAL, 0, watchdog_on_time, watchdog);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(timer, SD_EVENT_ON);
 	if (r >= 0)

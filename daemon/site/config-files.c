@@ -13,7 +13,7 @@
 
 /* --- values --- */
 
-static int add_value(struct config_files *files, const struct config_value *value)
+static int config_files_add_value(struct config_files *files, const struct config_value *value)
 {
 	unsigned at = 0;
 
@@ -46,8 +46,9 @@ static int add_values(struct config_files *files, unsigned file)
 
 		for (unsigned i = section->first; i < section->first + section->n; i++) {
 			const struct inifile_entry *entry = &ini->entries[i];
-			int r = add_value(files, &(struct config_value){ section->name, entry->key,
-							 entry->value, file, entry->line });
+			int r = config_files_add_value(
+				files, &(struct config_value){ section->name, entry->key,
+					       entry->value, file, entry->line });
 
 			if (r < 0)
 				return r;
@@ -58,7 +59,7 @@ static int add_values(struct config_files *files, unsigned file)
 
 /* --- files --- */
 
-static int add_file(struct config_files *files, const char *path, struct fault *fault)
+static int config_files_add_file(struct config_files *files, const char *path, struct fault *fault)
 {
 	struct inifile *ini = &files->files[files->n];
 	int r;
@@ -95,7 +96,7 @@ static int add_dropin(const char *path, void *userdata, struct fault *fault)
 	int r = check_owner(path, fault);
 
 	if (r >= 0)
-		r = add_file(userdata, path, fault);
+		r = config_files_add_file(userdata, path, fault);
 	if (r == -ENOENT) /* it is not uncored.conf that is missing */
 		return fault_set(fault, -EINVAL, "%s leads to no file.", path);
 	return r;
@@ -105,7 +106,7 @@ int config_files_load(const char *path, struct config_files *ret, struct fault *
 {
 	_cleanup_(config_files_done) struct config_files files = {};
 	char folder[sizeof files.files[0].path + 2];
-	int r = add_file(&files, path, fault), missing = r == -ENOENT ? r : 0;
+	int r = config_files_add_file(&files, path, fault), missing = r == -ENOENT ? r : 0;
 
 	if (r < 0 && !missing)
 		return r;

@@ -36,7 +36,7 @@ static bool is_number(const char *text, uint32_t *ret)
 	return true;
 }
 
-static int unknown(const char *kind, const char *name, struct fault *why)
+static int config_say_unknown(const char *kind, const char *name, struct fault *why)
 {
 	if (errno && errno != ENOENT && errno != ESRCH)
 		return fault_set(why, -EINVAL, "%s %s cannot be looked up: %m", kind, name);
@@ -103,7 +103,7 @@ static int parse_group(
 	if (group)
 		access->group = group->gr_gid;
 	else if (!was_group(config->former, value, &access->group))
-		return unknown("group", value, why);
+		return config_say_unknown("group", value, why);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int add_user(struct config *config, const char *name, struct fault *why)
 		if (user)
 			*uid = user->pw_uid;
 		else if (!was_user(config->former, name, uid))
-			return unknown("user", name, why);
+			return config_say_unknown("user", name, why);
 	}
 	access->n_users++;
 	return 0;
@@ -250,7 +250,7 @@ static int read_calibration(const struct inifile *ini, const struct inifile_sect
 	return 0;
 }
 
-static bool is_known(const char *section)
+static bool config_is_known(const char *section)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(keys[i].section, section))
@@ -268,7 +268,7 @@ static int bind_sections(const struct inifile *ini, struct config *config, struc
 
 		if (!strcmp(section->name, "calibration"))
 			r = read_calibration(ini, section, config, fault);
-		else if (is_known(section->name))
+		else if (config_is_known(section->name))
 			r = inifile_bind(ini, section, &group, 1, fault);
 		else
 			r = inifile_fault(ini, section->line, fault,

@@ -14,7 +14,7 @@
 static const char text_name[] = "configuration", numbers_name[] = "names";
 
 /* Missing files are like an empty one: they need not exist. */
-static int write_values(const char *path, int to)
+static int saved_config_write_values(const char *path, int to)
 {
 	_cleanup_(config_files_done) struct config_files files = {};
 	struct fault fault;
@@ -23,7 +23,7 @@ static int write_values(const char *path, int to)
 	return r == -ENOENT ? 0 : r < 0 ? r : config_files_write(&files, to);
 }
 
-static int keep(const char *name, int fd)
+static int saved_config_keep_fd(const char *name, int fd)
 {
 	fdstore_forget(name);
 	return fdstore_keep(name, &fd, 1);
@@ -57,10 +57,10 @@ static int keep_numbers(const struct policy_access *access)
 	fd = memfd_create("uncored-names", MFD_CLOEXEC);
 	if (fd < 0 || write_numbers(fd, access) < 0)
 		return -errno;
-	return keep(numbers_name, fd);
+	return saved_config_keep_fd(numbers_name, fd);
 }
 
-static void take_number(
+static void saved_config_take_number(
 	struct policy_access *access, const char *kind, const char *name, uint32_t number)
 {
 	size_t length = strlen(access->users_text);
@@ -91,7 +91,7 @@ static void read_numbers(struct fdstore *store, struct policy_access *ret)
 	rewind(file);
 	while (fgets(line, sizeof line, file))
 		if (sscanf(line, "%7s %" SCNu32 " %255[^\n]", kind, &number, name) == 3)
-			take_number(ret, kind, name, number);
+			saved_config_take_number(ret, kind, name, number);
 }
 
 /* --- the text --- */
@@ -127,12 +127,12 @@ int saved_config_keep(const struct config *config, const struct saved_config *sa
 	if (r < 0)
 		return r;
 	if (saved && saved->text_fd >= 0)
-		return keep(text_name, saved->text_fd);
+		return saved_config_keep_fd(text_name, saved->text_fd);
 	copy = memfd_create("uncored-configuration", MFD_CLOEXEC);
 	if (copy < 0)
 		return -errno;
-	r = write_values(config_path(&config->origin), copy);
-	return r < 0 ? r : keep(text_name, copy);
+	r = saved_config_write_values(config_path(&config->origin), copy);
+	return r < 0 ? r : saved_config_keep_fd(text_name, copy);
 }
 
 void saved_config_done(struct saved_config *saved)

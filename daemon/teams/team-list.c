@@ -23,7 +23,7 @@ static void store_name(unsigned place, char ret[STORE_NAME_BYTES])
 }
 
 /* False: the manager takes no messages now. */
-static bool forget(struct team_list *list, unsigned place)
+static bool team_list_forget(struct team_list *list, unsigned place)
 {
 	char name[STORE_NAME_BYTES];
 
@@ -35,13 +35,13 @@ static bool forget(struct team_list *list, unsigned place)
 }
 
 /* Without a manager, or if its store is full, the table does not outlive this process. */
-static bool keep(struct team_list *list, struct team *team)
+static bool team_list_keep_table(struct team_list *list, struct team *team)
 {
 	char name[STORE_NAME_BYTES];
 
 	if (team->is_kept)
 		return true;
-	if (!forget(list, team->place))
+	if (!team_list_forget(list, team->place))
 		return false;
 	store_name(team->place, name);
 	team->is_kept = fdstore_keep(name, &team->fd, 1) != -EAGAIN;
@@ -54,15 +54,15 @@ void team_list_tell(struct team_list *list)
 	bool listens = true;
 
 	for (unsigned place = 0; place < TEAMS_MAX && listens; place++)
-		listens = list->places[place] || forget(list, place);
+		listens = list->places[place] || team_list_forget(list, place);
 	for (unsigned i = 0; i < list->n && listens; i++)
-		listens = keep(list, &list->table[i]);
+		listens = team_list_keep_table(list, &list->table[i]);
 }
 
 /* --- the list --- */
 
 /* Prefers a place at which the manager keeps nothing. */
-static unsigned free_place(const struct team_list *list)
+static unsigned team_list_free_place(const struct team_list *list)
 {
 	for (bool told = false;; told = true)
 		for (unsigned place = 0; place < TEAMS_MAX; place++)
@@ -86,7 +86,7 @@ static struct team *insert(struct team_list *list, const struct team *team, unsi
 
 struct team *team_list_add(struct team_list *list, const struct team *team)
 {
-	struct team *added = insert(list, team, free_place(list));
+	struct team *added = insert(list, team, team_list_free_place(list));
 
 	team_list_tell(list);
 	return added;
@@ -102,7 +102,7 @@ void team_list_drop(struct team_list *list, struct team *team)
 	team_list_tell(list);
 }
 
-static bool is_of(const struct team *team, uint32_t uid, const char *name)
+static bool team_list_is_of(const struct team *team, uint32_t uid, const char *name)
 {
 	return team->uid == uid && !strcmp(team->name, name);
 }
@@ -111,7 +111,8 @@ const struct team *team_list_find(
 	const struct team_list *list, uint32_t uid, const char *name, uint32_t run)
 {
 	for (unsigned i = list->n; i-- > 0;)
-		if (is_of(&list->table[i], uid, name) && (!run || list->table[i].run == run))
+		if (team_list_is_of(&list->table[i], uid, name) &&
+			(!run || list->table[i].run == run))
 			return &list->table[i];
 	return NULL;
 }
@@ -132,12 +133,12 @@ bool team_list_has(const struct team_list *list, uint32_t uid)
 
 /* --- beginning and end --- */
 
-static bool is_there(const struct team_list *list, const struct team *team)
+static bool team_list_is_there(const struct team_list *list, const struct team *team)
 {
 	for (unsigned i = 0; i < list->n; i++) {
 		const struct team *other = &list->table[i];
 
-		if (is_of(other, team->uid, team->name) && other->run == team->run &&
+		if (team_list_is_of(other, team->uid, team->name) && other->run == team->run &&
 			other->layout == team->layout)
 			return true;
 	}
@@ -148,14 +149,15 @@ static bool is_there(const struct team_list *list, const struct team *team)
  * Drops a file that is not a table of uncored's, and a table that is already in the list. An older
  * uncored gave clients the open file description that the manager has, so the table gets another.
  */
-static void adopt(struct team_list *list, struct fdstore_item *item)
+static void team_list_adopt(struct team_list *list, struct fdstore_item *item)
 {
 	_cleanup_close_ int fd = take_fd(&item->fd);
 	struct team team;
 	uint64_t place;
 
 	if (!number_parse_whole(item->name + strlen(store_prefix), 10, TEAMS_MAX - 1, &place) ||
-		!team_read_memfd(fd, &team) || list->places[place] || is_there(list, &team)) {
+		!team_read_memfd(fd, &team) || list->places[place] ||
+		team_list_is_there(list, &team)) {
 		log_warning("What the service manager kept as %s is not the table of a team, or is "
 			    "there already: it is dropped.",
 			item->name);
@@ -190,7 +192,7 @@ int team_list_new(struct fdstore *store, struct team_list **ret)
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd >= 0 &&
 			!strncmp(store->items[i].name, store_prefix, strlen(store_prefix)))
-			adopt(list, &store->items[i]);
+			team_list_adopt(list, &store->items[i]);
 	*ret = list;
 	return 0;
 }

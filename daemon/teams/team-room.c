@@ -12,7 +12,7 @@ struct share {
 };
 
 /* @uid, @account NULL: any. */
-static struct share share_of(
+static struct share team_room_share_of(
 	const struct team_list *list, const uint32_t *uid, const uint64_t *account)
 {
 	struct share share = {};
@@ -30,12 +30,12 @@ static struct share share_of(
 
 static struct share share_of_uid(const struct team_list *list, uint32_t uid)
 {
-	return share_of(list, &uid, NULL);
+	return team_room_share_of(list, &uid, NULL);
 }
 
 static struct share share_of_account(const struct team_list *list, uint64_t account)
 {
-	return share_of(list, NULL, &account);
+	return team_room_share_of(list, NULL, &account);
 }
 
 static bool uid_is_full(const struct team_list *list, uint32_t uid)
@@ -77,7 +77,7 @@ static uint64_t largest_account(const struct team_list *list, uint64_t account)
 static uint32_t largest_uid(
 	const struct team_list *list, uint64_t account, uint32_t uid, bool by_bytes)
 {
-	struct share most = share_of(list, &uid, &account);
+	struct share most = team_room_share_of(list, &uid, &account);
 
 	for (unsigned i = 0; i < list->n; i++) {
 		const struct team *team = &list->table[i];

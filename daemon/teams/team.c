@@ -48,13 +48,13 @@ int team_make_memfd(struct team *team)
 
 /* Parses a number with a point after it. Returns the text after the point; NULL: @text has another
  * form. */
-static const char *take_number(const char *text, uint64_t most, uint64_t *ret)
+static const char *team_take_number(const char *text, uint64_t most, uint64_t *ret)
 {
 	text = text ? number_parse(text, 10, most, ret) : NULL;
 	return text && *text == '.' ? text + 1 : NULL;
 }
 
-static bool take_name(const char *text, char ret[TEAM_NAME_BYTES])
+static bool team_take_name(const char *text, char ret[TEAM_NAME_BYTES])
 {
 	size_t length = strlen(text), postfix = strlen(LINK_POSTFIX);
 
@@ -66,18 +66,18 @@ static bool take_name(const char *text, char ret[TEAM_NAME_BYTES])
 	return team_name_is_valid(ret);
 }
 
-static bool parse(const char *link, struct team *team)
+static bool team_parse(const char *link, struct team *team)
 {
 	uint64_t uid = 0, run = 0, layout = 0;
 	const char *text = link + strlen(LINK_PREFIX);
 
 	if (strncmp(link, LINK_PREFIX, strlen(LINK_PREFIX)) != 0)
 		return false;
-	text = take_number(text, UINT32_MAX, &uid);
-	text = take_number(text, UINT32_MAX, &run);
-	text = take_number(text, UINT32_MAX, &layout);
-	text = take_number(text, UINT64_MAX, &team->made_ns);
-	if (!text || !run || !take_name(text, team->name))
+	text = team_take_number(text, UINT32_MAX, &uid);
+	text = team_take_number(text, UINT32_MAX, &run);
+	text = team_take_number(text, UINT32_MAX, &layout);
+	text = team_take_number(text, UINT64_MAX, &team->made_ns);
+	if (!text || !run || !team_take_name(text, team->name))
 		return false;
 	team->uid = (uint32_t)uid;
 	team->run = (uint32_t)run;
@@ -112,7 +112,7 @@ bool team_read_memfd(int fd, struct team *ret)
 	int flags = fcntl(fd, F_GETFL);
 	char link[LINK_BYTES];
 
-	if (!read_link(fd, link) || !parse(link, &team) || flags < 0 ||
+	if (!read_link(fd, link) || !team_parse(link, &team) || flags < 0 ||
 		(flags & O_ACCMODE) != O_RDWR || !has_seals(fd) || !team_may_have(team.bytes))
 		return false;
 	*ret = team;
@@ -139,7 +139,7 @@ bool team_is_reported(struct team *team)
 }
 
 /* uncored holds no lock, so any lock is a member's. */
-static bool is_locked(int fd)
+static bool team_is_locked(int fd)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = TEAM_SLOTS_MAX };
 
@@ -154,7 +154,7 @@ bool team_is_alive(struct team *team, uint64_t now_ns)
 	if (team->is_dear || now_ns < team->again_ns)
 		return !team->is_dear;
 	before_ns = clock_thread_ns();
-	is_alive = is_locked(team->fd);
+	is_alive = team_is_locked(team->fd);
 	took_ns = clock_thread_ns() - before_ns;
 	team->is_dear = took_ns > DEAR_NS;
 	team->again_ns = is_alive && took_ns > SLOW_NS ? now_ns + SLOW_AGAIN_NS : 0;
@@ -169,7 +169,7 @@ bool team_is_alive(struct team *team, uint64_t now_ns)
 
 /* --- others --- */
 
-static void note(struct team *team, const struct team *other)
+static void team_note(struct team *team, const struct team *other)
 {
 	team->met[other->place / 64] |= UINT64_C(1) << other->place % 64;
 	if (!*team->other)
@@ -178,8 +178,8 @@ static void note(struct team *team, const struct team *other)
 
 void team_meet(struct team *team, struct team *other)
 {
-	note(team, other);
-	note(other, team);
+	team_note(team, other);
+	team_note(other, team);
 }
 
 unsigned team_count_others(const struct team *team)

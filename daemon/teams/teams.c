@@ -8,7 +8,7 @@
 
 static const uint64_t NS_PER_S = 1000000000, NS_PER_RUN = 10000000;
 
-static bool is_meant(const struct team *team, const struct teams_wish *wish)
+static bool teams_is_meant(const struct team *team, const struct teams_wish *wish)
 {
 	return team->uid == wish->uid && team->layout == wish->layout &&
 	       !strcmp(team->name, wish->name);
@@ -19,7 +19,8 @@ static struct team *find_newest_run(const struct team_list *list, const struct t
 	struct team *found = NULL;
 
 	for (unsigned i = 0; i < list->n; i++)
-		if (is_meant(&list->table[i], wish) && (!found || list->table[i].run > found->run))
+		if (teams_is_meant(&list->table[i], wish) &&
+			(!found || list->table[i].run > found->run))
 			found = &list->table[i];
 	return found;
 }
@@ -49,7 +50,7 @@ void teams_note_others(struct team_list *list, const struct team *team, uint64_t
 	}
 }
 
-static int make(struct team_list *list, const struct teams_wish *wish, uint64_t now_ns,
+static int teams_make(struct team_list *list, const struct teams_wish *wish, uint64_t now_ns,
 	const struct team **ret)
 {
 	struct team team = {
@@ -73,7 +74,7 @@ static int make(struct team_list *list, const struct teams_wish *wish, uint64_t 
 	return 1;
 }
 
-static void set_account(struct team_list *list, const struct teams_wish *wish)
+static void teams_set_account(struct team_list *list, const struct teams_wish *wish)
 {
 	for (unsigned i = 0; i < list->n; i++)
 		if (list->table[i].uid == wish->uid)
@@ -92,15 +93,15 @@ int teams_join(struct team_list *list, const struct teams_wish *wish, uint64_t n
 		*ret = team;
 		return 0;
 	}
-	set_account(list, wish);
+	teams_set_account(list, wish);
 	r = team_room_make(list, wish->uid, wish->account, now_ns);
-	return r < 0 ? r : make(list, wish, now_ns, ret);
+	return r < 0 ? r : teams_make(list, wish, now_ns, ret);
 }
 
 bool teams_forget(struct team_list *list, const struct teams_wish *wish)
 {
 	for (unsigned i = 0; i < list->n; i++)
-		if (is_meant(&list->table[i], wish) && list->table[i].run == wish->run) {
+		if (teams_is_meant(&list->table[i], wish) && list->table[i].run == wish->run) {
 			team_list_drop(list, &list->table[i]);
 			return true;
 		}

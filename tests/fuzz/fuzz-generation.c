@@ -87,7 +87,7 @@ static void count(struct box boxes[], const struct plan *plan)
 }
 
 struct former {
-	struct publication page;
+	struct shared_page page;
 	struct ledger ledger;
 };
 
@@ -101,7 +101,7 @@ static struct former make_former(const struct plan *plan, uint8_t flags)
 	count(boxes, plan);
 	if (flags & ONE_REFUSED)
 		boxes[4].error = -EBUSY;
-	if (publication_init(&former.page, plan, &fault) < 0 ||
+	if (shared_page_init(&former.page, plan, &fault) < 0 ||
 		ledger_init(&former.ledger, plan, boxes, &former.page, &fault) < 0)
 		abort();
 	for (unsigned s = 0; s < plan->n_sockets; s++)
@@ -217,26 +217,26 @@ static void sweep_once(const struct generation *generation, unsigned socket)
 	sweep_make(&sweep);
 	if (sweep_find_stopped(&sweep) >= (int)sweep.n_boxes)
 		abort();
-	sweep_set_page(&sweep, generation->publication.header);
+	sweep_set_page(&sweep, generation->shared_page.header);
 	sweep_done(&sweep);
 }
 
 static void go_on(struct generation *generation)
 {
-	struct publication old;
+	struct shared_page old;
 
 	generation_keep(generation);
 	for (unsigned s = 0; s < generation->plan->n_sockets; s++)
 		sweep_once(generation, s);
 	if (generation_replace_page(generation, 1000, &old) < 0)
 		return;
-	if (!publication_has(&generation->publication, generation->publication.write_fd) ||
-		publication_has(&generation->publication, old.write_fd) ||
-		publication_has(&generation->publication, -1))
+	if (!shared_page_has(&generation->shared_page, generation->shared_page.write_fd) ||
+		shared_page_has(&generation->shared_page, old.write_fd) ||
+		shared_page_has(&generation->shared_page, -1))
 		abort();
-	publication_copy_cells(&old, &generation->publication);
-	publication_retire(&old);
-	publication_done(&old);
+	shared_page_copy_cells(&old, &generation->shared_page);
+	shared_page_retire(&old);
+	shared_page_done(&old);
 	generation_forget_page(generation);
 }
 

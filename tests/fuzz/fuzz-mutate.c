@@ -62,7 +62,7 @@ static void apply(const struct uncore *handle, uint32_t *words, const uint8_t *r
 	 * fuzz-page tests that.
 	 */
 	for (uint32_t i = 0; i < SOCKETS; i++)
-		((struct page_cell *)cell_of(handle, i))->lock &= ~1U;
+		((struct page_cell *)handle_cell_of(handle, i))->lock &= ~1U;
 }
 
 static void check_machine(const struct uncore *handle)

@@ -683,7 +683,7 @@ static void run(enum beginning beginning, unsigned which_limit, const struct con
 	if (listens)
 		server_done(&server);
 	listener_close(&listener);
-	if (r >= 0 && counters.generation.publication.header->daemon.n_clients)
+	if (r >= 0 && counters.generation.shared_page.header->daemon.n_clients)
 		abort();
 	fdstore_done(&store);
 	unlink(address.sun_path);

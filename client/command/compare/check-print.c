@@ -28,7 +28,7 @@ static const char *const sentences[] = {
 	"More: at least one metric grew by more than that.",
 };
 
-static void print_row(
+static void check_print_row(
 	FILE *out, const struct form *form, const struct compare_pair *pair, double max_growth)
 {
 	char before[QUANTITY_MAX], now[QUANTITY_MAX], change[CELL_MAX], interval[CELL_MAX];
@@ -70,7 +70,7 @@ void check_print(FILE *out, const struct check_result *result, bool markdown)
 	print_title(out, result, markdown);
 	fprintf(out, form->heading, "metric", "baseline", "now", "change", "interval, %", "");
 	for (size_t i = 0; i < result->all->n; i++)
-		print_row(out, form, &result->all->pairs[i], result->options->max_growth);
+		check_print_row(out, form, &result->all->pairs[i], result->options->max_growth);
 	fputs(form->after, out);
 	if (*result->left_out)
 		fprintf(out, " Below 1 %% of the largest, and not judged:%s.%s\n", result->left_out,

@@ -76,7 +76,7 @@ static int run_stat(struct check *check, char **arguments)
 }
 
 /* Runs the command @n times; the figures go into the file @path. 0, or an exit status. */
-static int measure(struct check *check, uint64_t n, const char *path)
+static int check_measure(struct check *check, uint64_t n, const char *path)
 {
 	const char *arguments[ARGUMENTS_MAX] = { "/proc/self/exe", "stat", "--json", "-o", path,
 		"-r" };
@@ -100,7 +100,7 @@ static int measure(struct check *check, uint64_t n, const char *path)
 }
 
 /* What the status of a run means for the check. */
-static int status_of(int status)
+static int check_status_of(int status)
 {
 	if (status == EXIT_NOT_MEASURED)
 		return EXIT_INCONCLUSIVE; /* stat has said why */
@@ -112,7 +112,7 @@ static int status_of(int status)
 }
 
 /* A file without a name, and where our children find it. */
-static int open_memory(char ret_path[PATH_MAX_BYTES])
+static int check_open_memory(char ret_path[PATH_MAX_BYTES])
 {
 	int fd = memfd_create("uncore-check", MFD_CLOEXEC);
 
@@ -124,12 +124,12 @@ static int open_memory(char ret_path[PATH_MAX_BYTES])
 static const struct json_value *take_batch(struct check *check, uint64_t n, int *ret_status)
 {
 	char path[PATH_MAX_BYTES];
-	_cleanup_close_ int fd = open_memory(path);
+	_cleanup_close_ int fd = check_open_memory(path);
 	const struct json_value *batch;
 
-	*ret_status = fd < 0 ? EXIT_CANNOT_RUN : measure(check, n, path);
+	*ret_status = fd < 0 ? EXIT_CANNOT_RUN : check_measure(check, n, path);
 	if (*ret_status) {
-		*ret_status = status_of(*ret_status);
+		*ret_status = check_status_of(*ret_status);
 		return NULL;
 	}
 	batch = pairs_read("uncore check", path, &check->batches[check->n_batches++]);
@@ -162,7 +162,7 @@ static bool is_judged(const struct check *check, const struct compare_pair *pair
 }
 
 /* Leaves out what is not judged. */
-static void choose(struct check *check)
+static void check_choose_runs(struct check *check)
 {
 	struct compare *all = &check->all;
 	double largest = 0;
@@ -243,7 +243,7 @@ static int write_markdown(const struct check_result *result)
 	return fclose(file);
 }
 
-static int tell(const struct check *check, const struct json_value *batch)
+static int check_tell_batch(const struct check *check, const struct json_value *batch)
 {
 	const struct check_result result = {
 		.options = &check->options,
@@ -276,17 +276,17 @@ static int check_against(struct check *check, char *path)
 	if (!batch)
 		return status;
 	pairs_take(check->a, batch, &check->all);
-	choose(check);
+	check_choose_runs(check);
 	compare_judge(check->all.pairs, check->all.n);
 	while (is_comparable(&check->all) && status == 0 &&
 		compare_limits(&check->all, check->options.max_growth) == 0)
 		if (add_batch(check, &status) < 0)
 			break;
-	return status ? status : tell(check, batch);
+	return status ? status : check_tell_batch(check, batch);
 }
 
 /* Puts the text of the last batch in the place of the baseline. */
-static int keep(const char *path, const char *text)
+static int check_keep_text(const char *path, const char *text)
 {
 	_cleanup_(written_done) struct written file = { .out = NULL };
 	int r = written_open(path, WRITTEN_WHOLE, &file);
@@ -301,10 +301,10 @@ static int keep(const char *path, const char *text)
 }
 
 /* A few runs warm the machine up, and tell how many the time has room for. */
-static int update(struct check *check)
+static int check_update_baseline(struct check *check)
 {
 	char path[PATH_MAX_BYTES];
-	_cleanup_close_ int fd = open_memory(path);
+	_cleanup_close_ int fd = check_open_memory(path);
 	_cleanup_free_ char *text = NULL;
 	uint64_t n;
 	int status = 0;
@@ -313,12 +313,12 @@ static int update(struct check *check)
 		return status;
 	n = room(check) < UPDATE_RUNS ? room(check) : UPDATE_RUNS;
 	n = n > COMPARE_RUNS_MIN ? n : COMPARE_RUNS_MIN;
-	status = fd < 0 ? EXIT_CANNOT_RUN : measure(check, n, path);
+	status = fd < 0 ? EXIT_CANNOT_RUN : check_measure(check, n, path);
 	if (status)
-		return status_of(status);
+		return check_status_of(status);
 	if (record_read_text(path, &text) < 0)
 		return EXIT_NOT_MEASURED;
-	status = keep(check->options.against, text);
+	status = check_keep_text(check->options.against, text);
 	if (status == 0)
 		printf("%s has %" PRIu64 " runs now.\n", check->options.against, n);
 	return status;
@@ -340,6 +340,6 @@ int command_check(int argc, char **argv)
 	check.options.command = argv + optind;
 	check.begun_ns = clock_now_ns();
 	child_take_signals(&check.signals);
-	return check.options.update ? update(&check)
+	return check.options.update ? check_update_baseline(&check)
 				    : check_against(&check, (char *)check.options.against);
 }

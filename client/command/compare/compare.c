@@ -37,7 +37,7 @@ static void print_pair(const struct compare_pair *pair, double percent)
 	print_verdict(pair, percent, at);
 }
 
-static void print_all(const struct compare_pair pairs[], size_t n, double percent)
+static void compare_print_all(const struct compare_pair pairs[], size_t n, double percent)
 {
 	bool has_scatter = true, is_any = false;
 
@@ -59,14 +59,14 @@ static void print_all(const struct compare_pair pairs[], size_t n, double percen
 			stdout);
 }
 
-static int compare(const struct json_value *a, const struct json_value *b,
+static int compare_documents(const struct json_value *a, const struct json_value *b,
 	const struct compare_options *options)
 {
 	_cleanup_(pairs_done) struct compare all = { .n = 0 };
 
 	pairs_take(a, b, &all);
 	compare_judge(all.pairs, all.n);
-	print_all(all.pairs, all.n, options->within);
+	compare_print_all(all.pairs, all.n, options->within);
 	return options->fail_above > 0 ? limit_status(compare_limits(&all, options->fail_above))
 				       : 0;
 }
@@ -87,5 +87,5 @@ int command_compare(int argc, char **argv)
 						       "of `uncore report --json`");
 	a = pairs_read("uncore compare", argv[optind], &first);
 	b = a ? pairs_read("uncore compare", argv[optind + 1], &second) : NULL;
-	return b ? compare(a, b, &options) : EXIT_USAGE;
+	return b ? compare_documents(a, b, &options) : EXIT_USAGE;
 }

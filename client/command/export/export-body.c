@@ -22,7 +22,7 @@ bool export_body_is_fresh(const struct export_body *body)
 	return body->text && clock_now_ns() - body->made_ns < FRESH_NS;
 }
 
-static int write_text(struct export_body *body, const struct export_reading *reading)
+static int body_write_text(struct export_body *body, const struct export_reading *reading)
 {
 	FILE *out = open_memstream(&body->next_text, &body->next_n_bytes);
 
@@ -33,13 +33,13 @@ static int write_text(struct export_body *body, const struct export_reading *rea
 }
 
 /* Sets no text if memory runs out. */
-static void *make_text(void *argument)
+static void *body_make_text(void *argument)
 {
 	struct export_body *body = argument;
 	_cleanup_(export_reading_done) struct export_reading reading;
 
 	export_reading_take(&body->wish, &reading);
-	if (write_text(body, &reading) < 0)
+	if (body_write_text(body, &reading) < 0)
 		free(take_ptr(body->next_text));
 	eventfd_write(body->done_fd, 1);
 	return NULL;
@@ -50,10 +50,10 @@ void export_body_begin(struct export_body *body)
 	if (body->is_busy)
 		return;
 	body->is_busy = true;
-	if (pthread_create(&body->thread, NULL, make_text, body) == 0)
+	if (pthread_create(&body->thread, NULL, body_make_text, body) == 0)
 		return;
 	body->thread = pthread_self();
-	make_text(body);
+	body_make_text(body);
 }
 
 static void end_reading(struct export_body *body)

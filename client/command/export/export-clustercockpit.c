@@ -76,7 +76,7 @@ static void write_host(FILE *out)
 		write_tag(out, "hostname", name);
 }
 
-static void write_line(FILE *out, const struct between *between, const char *name,
+static void cockpit_write_line(FILE *out, const struct between *between, const char *name,
 	const struct format_value *value)
 {
 	const struct format_socket *socket = &between->socket;
@@ -93,7 +93,7 @@ static void write_line(FILE *out, const struct between *between, const char *nam
 		between->now->epoch_ns + between->now->readout.samples[socket->socket].end_ns);
 }
 
-static void write_figure(FILE *out, const struct between *between, const char *name,
+static void cockpit_write_figure(FILE *out, const struct between *between, const char *name,
 	const struct format_value *value)
 {
 	const char *why = why_unknown(value);
@@ -102,7 +102,7 @@ static void write_figure(FILE *out, const struct between *between, const char *n
 		exposition_comment(out, "%s of socket %" PRIu32 " is absent: %s", name,
 			between->socket.socket, why);
 	else
-		write_line(out, between, name, value);
+		cockpit_write_line(out, between, name, value);
 }
 
 /* If neither reads nor writes have values, there is no total, and the reads say why. */
@@ -112,7 +112,7 @@ static void write_bandwidth(
 	const struct format_value *total =
 		format_find_of(&between->socket, bandwidth->tier, "total");
 
-	write_figure(out, between, bandwidth->name,
+	cockpit_write_figure(out, between, bandwidth->name,
 		total ? total : format_find_of(&between->socket, bandwidth->tier, "read"));
 }
 
@@ -128,7 +128,7 @@ static bool is_in_bandwidth(const struct format_socket *socket, const struct for
 }
 
 /* A line of pmm.read is named uncore_pmm_read. */
-static void write_metric(FILE *out, const struct between *between, const char *metric)
+static void cockpit_write_metric(FILE *out, const struct between *between, const char *metric)
 {
 	const struct format_value *value = format_find(&between->socket, metric);
 	char name[sizeof "uncore_" + UNCORE_NAME_MAX];
@@ -138,10 +138,10 @@ static void write_metric(FILE *out, const struct between *between, const char *m
 	snprintf(name, sizeof name, "uncore_%s", metric);
 	for (char *dot = name; (dot = strchr(dot, '.'));)
 		*dot = '_';
-	write_figure(out, between, name, value);
+	cockpit_write_figure(out, between, name, value);
 }
 
-static void write_socket(FILE *out, const struct between *between)
+static void cockpit_write_socket(FILE *out, const struct between *between)
 {
 	const struct uncore *handle = between->now->reader.handle;
 
@@ -153,7 +153,7 @@ static void write_socket(FILE *out, const struct between *between)
 	for (size_t i = 0; i < ARRAY_SIZE(bandwidths); i++)
 		write_bandwidth(out, between, &bandwidths[i]);
 	for (uint32_t m = 0; m < between->now->reader.machine.n_metrics; m++)
-		write_metric(out, between, uncore_metric_name(handle, m));
+		cockpit_write_metric(out, between, uncore_metric_name(handle, m));
 }
 
 static int write_sockets(
@@ -169,7 +169,7 @@ static int write_sockets(
 	r = total_add_interval(&total, &before->readout, &now->readout);
 	for (uint32_t i = 0; r == 0 && i < total.n_sockets; i++) {
 		total_show(&total, now->reader.handle, i, &between.socket);
-		write_socket(out, &between);
+		cockpit_write_socket(out, &between);
 	}
 	return r;
 }

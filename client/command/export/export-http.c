@@ -42,7 +42,7 @@ static struct passed find_passed(void)
 }
 
 /* @option: SO_TYPE or SO_ACCEPTCONN. -1: @fd is not a socket. */
-static int ask(int fd, int option)
+static int http_ask_socket(int fd, int option)
 {
 	int value;
 
@@ -58,9 +58,9 @@ static bool take_passed(struct http_server *server, struct passed passed, int *r
 	if (passed.n > HTTP_LISTENERS_MAX)
 		return false;
 	for (int fd = passed.first; fd < passed.first + (int)passed.n; fd++) {
-		if (ask(fd, SO_TYPE) != SOCK_STREAM)
+		if (http_ask_socket(fd, SO_TYPE) != SOCK_STREAM)
 			return false;
-		if (ask(fd, SO_ACCEPTCONN) == 1 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+		if (http_ask_socket(fd, SO_ACCEPTCONN) == 1 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
 			server->listeners[server->n_listeners++] = fd;
 		else
 			*ret_fd = fd;
@@ -68,7 +68,7 @@ static bool take_passed(struct http_server *server, struct passed passed, int *r
 	return *ret_fd < 0 || passed.n == 1;
 }
 
-static int serve(struct http_server *server, int fd, const struct export_wish *wish)
+static int http_serve(struct http_server *server, int fd, const struct export_wish *wish)
 {
 	int r = export_body_init(&server->body, wish);
 
@@ -95,7 +95,7 @@ int export_http(const struct export_wish *wish)
 	}
 	server.idle_ns = IDLE_NS;
 	if (take_passed(&server, find_passed(), &fd))
-		return serve(&server, fd, wish);
+		return http_serve(&server, fd, wish);
 	fprintf(stderr,
 		"uncore export: with --http a service manager passes 1 to %d listening sockets, or "
 		"one connection, and none was found: see uncore-export(1).\n",

@@ -47,7 +47,7 @@ static void begin_of_socket(
 
 /* --- what the sockets moved --- */
 
-static void write_value(struct exposition *exposition, const char *unit, uint64_t count)
+static void prometheus_write_value(struct exposition *exposition, const char *unit, uint64_t count)
 {
 	if (unit_of(unit)->is_nano)
 		exposition_nano(exposition, count);
@@ -63,7 +63,7 @@ static void tell_absent(
 		uncore_why(reading->reader.handle, reading->readout.samples[i].values[m].why));
 }
 
-static void write_metric(
+static void prometheus_write_metric(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t m)
 {
 	const char *metric = uncore_metric_name(reading->reader.handle, m);
@@ -81,22 +81,24 @@ static void write_metric(
 			continue;
 		}
 		begin_of_socket(exposition, reading, i);
-		write_value(exposition, unit, value->count);
+		prometheus_write_value(exposition, unit, value->count);
 	}
 }
 
-static void write_metrics(struct exposition *exposition, const struct export_reading *reading)
+static void prometheus_write_metrics(
+	struct exposition *exposition, const struct export_reading *reading)
 {
 	for (uint32_t m = 0; m < reading->reader.machine.n_metrics; m++)
 		if (!format_is_check(uncore_metric_name(reading->reader.handle, m)))
-			write_metric(exposition, reading, m);
+			prometheus_write_metric(exposition, reading, m);
 }
 
 /* --- what their channels moved --- */
 
 /* Begins a series of this channel. False: its value is absent, and a comment says why. */
-static bool begin_channel(struct exposition *exposition, const struct export_reading *reading,
-	const struct uncore_channel *channel, const struct uncore_channel_value *value)
+static bool prometheus_begin_channel(struct exposition *exposition,
+	const struct export_reading *reading, const struct uncore_channel *channel,
+	const struct uncore_channel_value *value)
 {
 	if (value->quality & UNCORE_ABSENT) {
 		exposition_comment(exposition->out,
@@ -127,12 +129,15 @@ static void write_channels_of(
 
 		if (uncore_describe_channel(reading->reader.handle, c, &channel) == 0 &&
 			channel.metric == m &&
-			begin_channel(exposition, reading, &channel, &reading->readout.channels[c]))
-			write_value(exposition, unit, reading->readout.channels[c].count);
+			prometheus_begin_channel(
+				exposition, reading, &channel, &reading->readout.channels[c]))
+			prometheus_write_value(
+				exposition, unit, reading->readout.channels[c].count);
 	}
 }
 
-static void write_channels(struct exposition *exposition, const struct export_reading *reading)
+static void prometheus_write_channels(
+	struct exposition *exposition, const struct export_reading *reading)
 {
 	for (uint32_t m = 0; reading->readout.channels && m < reading->reader.machine.n_metrics;
 		m++)
@@ -154,7 +159,7 @@ static void begin_flag(struct exposition *exposition, const struct export_readin
 	exposition_label(exposition, "flag", word);
 }
 
-static void write_flags(
+static void prometheus_write_flags(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
 {
 	const uint32_t quality = reading->readout.samples[i].values[m].quality;
@@ -197,12 +202,13 @@ static void write_of_each_value(struct exposition *exposition, const struct expo
 	}
 }
 
-static void write_quality(struct exposition *exposition, const struct export_reading *reading)
+static void prometheus_write_quality(
+	struct exposition *exposition, const struct export_reading *reading)
 {
 	family(exposition, GAUGE, "uncore_quality",
 		"1: this flag makes the value less than exact; there is no series where it does "
 		"not.");
-	write_of_each_value(exposition, reading, write_flags);
+	write_of_each_value(exposition, reading, prometheus_write_flags);
 	family(exposition, GAUGE, "uncore_quality_raised_sweep",
 		"The last sweep that raised this flag, also if it is not raised any more.");
 	write_of_each_value(exposition, reading, write_raised);
@@ -210,7 +216,8 @@ static void write_quality(struct exposition *exposition, const struct export_rea
 
 /* --- each socket --- */
 
-static void write_packages(struct exposition *exposition, const struct export_reading *reading)
+static void prometheus_write_packages(
+	struct exposition *exposition, const struct export_reading *reading)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 
@@ -226,7 +233,8 @@ static void write_packages(struct exposition *exposition, const struct export_re
 	}
 }
 
-static void write_sweeps(struct exposition *exposition, const struct export_reading *reading)
+static void prometheus_write_sweeps(
+	struct exposition *exposition, const struct export_reading *reading)
 {
 	uint32_t n = reading->reader.machine.n_sockets;
 
@@ -246,7 +254,8 @@ static void write_sweeps(struct exposition *exposition, const struct export_read
 
 /* --- the site's policy, and uncored itself --- */
 
-static void write_policy(struct exposition *exposition, const struct export_reading *reading)
+static void prometheus_write_policy(
+	struct exposition *exposition, const struct export_reading *reading)
 {
 	const struct uncore_daemon *daemon = &reading->daemon;
 
@@ -265,7 +274,8 @@ static void write_policy(struct exposition *exposition, const struct export_read
 
 /* How often each rule has refused something. Rules that have refused nothing are written, too: a
  * first refusal is then an increase. */
-static void write_refusals(struct exposition *exposition, const struct export_reading *reading)
+static void prometheus_write_refusals(
+	struct exposition *exposition, const struct export_reading *reading)
 {
 	_cleanup_(json_document_done) struct json_document document = { .text = NULL };
 	const struct json_value *by_rule;
@@ -361,12 +371,12 @@ void export_prometheus(FILE *out, const struct export_reading *reading)
 	if (reading->error)
 		return;
 	write_info(&exposition, reading);
-	write_metrics(&exposition, reading);
-	write_channels(&exposition, reading);
-	write_quality(&exposition, reading);
-	write_packages(&exposition, reading);
-	write_sweeps(&exposition, reading);
-	write_policy(&exposition, reading);
+	prometheus_write_metrics(&exposition, reading);
+	prometheus_write_channels(&exposition, reading);
+	prometheus_write_quality(&exposition, reading);
+	prometheus_write_packages(&exposition, reading);
+	prometheus_write_sweeps(&exposition, reading);
+	prometheus_write_policy(&exposition, reading);
 	write_daemon(&exposition, reading);
-	write_refusals(&exposition, reading);
+	prometheus_write_refusals(&exposition, reading);
 }

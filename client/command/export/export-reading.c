@@ -17,7 +17,7 @@ static const uint64_t PATIENCE_NS = UINT64_C(5000000000);
  * the next reading gets that sweep. */
 static const uint64_t HELD_NS = UINT64_C(1000000000);
 
-static int take(const struct export_wish *wish, struct export_reading *ret)
+static int export_take_reading(const struct export_wish *wish, struct export_reading *ret)
 {
 	const uint64_t deadline_ns = clock_deadline_ns(PATIENCE_NS);
 	const struct reader_wish how = {
@@ -37,10 +37,10 @@ void export_reading_take(const struct export_wish *wish, struct export_reading *
 {
 	*ret = (struct export_reading){ .reader.socket_path = wish->socket_path,
 		.daemon = UNCORE_DAEMON_INIT };
-	ret->error = take(wish, ret);
+	ret->error = export_take_reading(wish, ret);
 	if (ret->error == -ESTALE) { /* counters that begin anew give a reading, too */
 		reader_close(&ret->reader);
-		ret->error = take(wish, ret);
+		ret->error = export_take_reading(wish, ret);
 	}
 	ret->epoch_ns = clock_wall_ns() - clock_now_ns();
 	if (ret->error < 0)

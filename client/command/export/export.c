@@ -19,7 +19,7 @@
 /* --- options --- */
 
 /* Refuses options that exclude each other. -1, or the exit status after a sentence on stderr. */
-static int check(const struct export_options *options)
+static int export_check_options(const struct export_options *options)
 {
 	if (options->http && (options->clustercockpit || options->output_path))
 		return option_complain(&export_table,
@@ -34,7 +34,7 @@ static int check(const struct export_options *options)
 }
 
 /* Returns -1 to go on, or the exit status. */
-static int parse(int argc, char **argv, struct export_options *ret)
+static int export_parse_options(int argc, char **argv, struct export_options *ret)
 {
 	int status;
 
@@ -46,7 +46,7 @@ static int parse(int argc, char **argv, struct export_options *ret)
 	ret->wish.report = !ret->clustercockpit;
 	ret->wish.difference = ret->clustercockpit;
 	status = option_no_argument(&export_table, argc, argv);
-	return status < 0 ? check(ret) : status;
+	return status < 0 ? export_check_options(ret) : status;
 }
 
 /* --- output --- */
@@ -77,7 +77,8 @@ static int replace_file(const char *path, const struct document *document)
 }
 
 /* Returns the exit status. */
-static int put(const struct export_options *options, const struct document *document)
+static int export_put_document(
+	const struct export_options *options, const struct document *document)
 {
 	int r;
 
@@ -96,11 +97,11 @@ static int export_once(const struct export_options *options)
 	_cleanup_(export_reading_done) struct export_reading now;
 
 	export_reading_take(&options->wish, &now);
-	return put(options, &(struct document){ .now = &now });
+	return export_put_document(options, &(struct document){ .now = &now });
 }
 
 /* Sleeps until @tick_ns, and then moves it on by whole periods until it is in the future. */
-static void wait_for(uint64_t *tick_ns, uint64_t period_ns)
+static void export_wait_for_tick(uint64_t *tick_ns, uint64_t period_ns)
 {
 	struct timespec until = { .tv_sec = (time_t)(*tick_ns / 1000000000U),
 		.tv_nsec = (long)(*tick_ns % 1000000000U) };
@@ -123,10 +124,10 @@ static int export_bandwidths(const struct export_options *options)
 	export_reading_take(&options->wish, &readings[now]);
 	tick_ns = clock_now_ns() + period_ns;
 	do {
-		wait_for(&tick_ns, period_ns);
+		export_wait_for_tick(&tick_ns, period_ns);
 		now ^= 1;
 		export_reading_take(&options->wish, &readings[now]);
-		status = put(options,
+		status = export_put_document(options,
 			&(struct document){ .before = &readings[now ^ 1], .now = &readings[now] });
 		export_reading_done(&readings[now ^ 1]);
 	} while (options->every_s && status == 0);
@@ -150,7 +151,7 @@ static int export_serve(const struct export_wish *wish)
 int command_export(int argc, char **argv)
 {
 	struct export_options options;
-	int status = parse(argc, argv, &options);
+	int status = export_parse_options(argc, argv, &options);
 
 	if (status >= 0)
 		return status;

@@ -25,7 +25,7 @@ void exposition_family(struct exposition *exposition, const struct exposition_fa
 
 /* Writes @text with a backslash before each character of @special, "\n" for the end of a line, and
  * "?" for a byte that is not text. */
-static void write_escaped(FILE *out, const char *text, const char *special)
+static void exposition_write_escaped(FILE *out, const char *text, const char *special)
 {
 	while (*text) {
 		size_t n = text_plain_bytes(text);
@@ -49,7 +49,7 @@ void exposition_begin(struct exposition *exposition)
 
 	if (!exposition->headed) {
 		fprintf(out, "# HELP %s ", family->name);
-		write_escaped(out, family->help, "\\");
+		exposition_write_escaped(out, family->help, "\\");
 		fprintf(out, "\n# TYPE %s %s\n", family->name, family->type);
 	}
 	exposition->headed = true;
@@ -60,7 +60,7 @@ void exposition_begin(struct exposition *exposition)
 void exposition_label(struct exposition *exposition, const char *name, const char *value)
 {
 	fprintf(exposition->out, "%c%s=\"", exposition->n_labels++ ? ',' : '{', name);
-	write_escaped(exposition->out, value, "\\\"");
+	exposition_write_escaped(exposition->out, value, "\\\"");
 	fputc('"', exposition->out);
 }
 

@@ -20,7 +20,7 @@ bool blocks_are_utf8(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-static unsigned columns_of(double share, unsigned width)
+static unsigned blocks_columns_of(double share, unsigned width)
 {
 	return (unsigned)lround(fmin(fmax(share, 0), 1) * width);
 }
@@ -28,8 +28,8 @@ static unsigned columns_of(double share, unsigned width)
 void blocks_bar(FILE *out, double reads, double writes, unsigned width, bool utf8)
 {
 	const unsigned inside = width > 2 ? width - 2 : 0;
-	const unsigned n_both = columns_of(reads + writes, inside);
-	const unsigned n_reads = columns_of(reads, inside);
+	const unsigned n_both = blocks_columns_of(reads + writes, inside);
+	const unsigned n_reads = blocks_columns_of(reads, inside);
 
 	fputc('[', out);
 	for (unsigned i = 0; i < inside; i++)
@@ -46,6 +46,7 @@ void blocks_course(FILE *out, const float values[], unsigned n, double most, boo
 		fputs(isnan(values[i])
 				? " "
 				: sets[utf8]
-					  .heights[most > 0 ? columns_of(values[i] / most, 7) : 0],
+					  .heights[most > 0 ? blocks_columns_of(values[i] / most, 7)
+							    : 0],
 			out);
 }

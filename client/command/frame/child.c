@@ -38,7 +38,7 @@ void child_return_file_limit(void)
 	sigaction(SIGXFSZ, &file_limit, NULL);
 }
 
-static bool is_ignored(int number)
+static bool child_ignores_signal(int number)
 {
 	struct sigaction action;
 
@@ -62,7 +62,7 @@ void child_take_signals(struct child_signals *ret)
 	/* A blocked signal becomes pending even if it is ignored, so ignored signals stay
 	 * unblocked. */
 	for (size_t i = 0; i < ARRAY_SIZE(policy); i++)
-		if (!is_ignored(policy[i].number))
+		if (!child_ignores_signal(policy[i].number))
 			sigaddset(&ret->awaited, policy[i].number);
 	sigprocmask(SIG_BLOCK, &ret->awaited, &ret->mask);
 }
@@ -80,7 +80,7 @@ void child_note_stop(void (*note)(int number))
 	const struct sigaction once = { .sa_handler = note, .sa_flags = SA_RESETHAND | SA_RESTART };
 
 	for (size_t i = 0; i < ARRAY_SIZE(policy); i++)
-		if (policy[i].stop && !is_ignored(policy[i].number))
+		if (policy[i].stop && !child_ignores_signal(policy[i].number))
 			sigaction(policy[i].number, &once, NULL);
 }
 
@@ -108,7 +108,7 @@ bool child_told_to_stop(struct child_signals *signals)
 }
 
 /* In the child. The gate closes by itself when the command starts. */
-static void become_command(char **argv, const struct child_signals *signals, int gate)
+static void child_become_command(char **argv, const struct child_signals *signals, int gate)
 {
 	char go;
 	int error;
@@ -133,7 +133,7 @@ int child_new(char **argv, const struct child_signals *signals, struct child *re
 	pid = fork();
 	if (pid == 0) {
 		close(gate[0]);
-		become_command(argv, signals, gate[1]);
+		child_become_command(argv, signals, gate[1]);
 	}
 	close(gate[1]);
 	if (pid < 0) {

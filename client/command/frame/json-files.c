@@ -39,7 +39,7 @@ bool json_file_may_be_of(const char *name, const char *id)
 
 /* --- a file in a folder --- */
 
-static int leave_out(char ret_why[WHY_MAX], const char *why)
+static int json_files_leave_out(char ret_why[WHY_MAX], const char *why)
 {
 	snprintf(ret_why, WHY_MAX, "%s", why);
 	return -EPERM;
@@ -75,13 +75,13 @@ static int open_found(
 	if (n < 0)
 		return -errno;
 	if ((size_t)n == sizeof target || memchr(target, '/', (size_t)n))
-		return leave_out(ret_why, "it is a link out of the folder");
+		return json_files_leave_out(ret_why, "it is a link out of the folder");
 	target[n] = '\0';
 	if (names_have(&folder->names, target))
 		return -EALREADY;
 	*ret_fd = openat(folder_fd, target, flags);
 	if (*ret_fd < 0 && errno == ELOOP)
-		return leave_out(ret_why, "it is a link to a link");
+		return json_files_leave_out(ret_why, "it is a link to a link");
 	return *ret_fd < 0 ? -errno : 0;
 }
 
@@ -94,14 +94,14 @@ static bool is_open_to_others(const struct stat *status)
 	return status->st_mode & S_IWOTH;
 }
 
-static int check(const struct json_files *files, int fd, char ret_why[WHY_MAX])
+static int json_files_check(const struct json_files *files, int fd, char ret_why[WHY_MAX])
 {
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
 		return -errno;
 	if (!S_ISREG(status.st_mode))
-		return leave_out(ret_why, "it is not a regular file");
+		return json_files_leave_out(ret_why, "it is not a regular file");
 	if (!trust_has(files->trust, status.st_uid)) {
 		snprintf(ret_why, WHY_MAX, "it belongs to user %u, whom only --trust %u trusts",
 			status.st_uid, status.st_uid);
@@ -124,7 +124,7 @@ static int read_found(
 	int r = open_found(folder, name, &fd, ret_why);
 
 	if (r == 0)
-		r = check(files, fd, ret_why);
+		r = json_files_check(files, fd, ret_why);
 	if (r == 0)
 		r = record_read_fd(fd, files->most_bytes, ret_text);
 	if (r == -EFBIG)
@@ -136,7 +136,7 @@ static int read_found(
 
 /* --- all --- */
 
-static bool take_found(const struct found_in *folder, const char *name)
+static bool json_files_take_found(const struct found_in *folder, const char *name)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	char why[WHY_MAX] = "";
@@ -157,7 +157,7 @@ static bool take_found(const struct found_in *folder, const char *name)
 	return r == 0;
 }
 
-static int compare(const void *a, const void *b)
+static int json_files_compare(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
 
@@ -171,7 +171,7 @@ struct listed {
 };
 
 /* Of a folder of 100,000 records, one job has few: others are neither sorted nor read. */
-static int list(struct found_in *folder, DIR *dir, struct listed *ret)
+static int json_files_list(struct found_in *folder, DIR *dir, struct listed *ret)
 {
 	struct dirent *entry;
 
@@ -192,7 +192,7 @@ static int list(struct found_in *folder, DIR *dir, struct listed *ret)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < folder->names.n; i++)
 		ret->sorted[i] = folder->names.all[i];
-	qsort(ret->sorted, folder->names.n, sizeof *ret->sorted, compare);
+	qsort(ret->sorted, folder->names.n, sizeof *ret->sorted, json_files_compare);
 	return 0;
 }
 
@@ -200,7 +200,7 @@ static bool each_of_folder(struct found_in *folder)
 {
 	struct listed listed = { .any = false };
 	DIR *dir = opendir(folder->path);
-	int r = dir ? list(folder, dir, &listed) : -errno;
+	int r = dir ? json_files_list(folder, dir, &listed) : -errno;
 	bool whole = r == 0 && listed.any;
 
 	if (!whole && !folder->files->again)
@@ -214,7 +214,7 @@ static bool each_of_folder(struct found_in *folder)
 	if (dir)
 		folder->fd = dirfd(dir);
 	for (uint32_t i = 0; r == 0 && i < folder->names.n; i++)
-		whole &= take_found(folder, listed.sorted[i]);
+		whole &= json_files_take_found(folder, listed.sorted[i]);
 	free(listed.sorted);
 	names_done(&folder->names);
 	if (dir)

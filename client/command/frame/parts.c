@@ -20,7 +20,7 @@ void parts_done(struct parts *parts)
 	*parts = (struct parts){ .n = 0 };
 }
 
-static int init(const struct uncore *handle, struct parts *ret)
+static int parts_init(const struct uncore *handle, struct parts *ret)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 
@@ -44,7 +44,7 @@ static int init(const struct uncore *handle, struct parts *ret)
 
 int parts_of_channels(const struct uncore *handle, struct parts *ret)
 {
-	int r = init(handle, ret);
+	int r = parts_init(handle, ret);
 
 	for (uint32_t i = 0; r == 0 && i < ret->n_channels; i++) {
 		struct part_channel *channel = &ret->channel[i];
@@ -76,7 +76,7 @@ uint32_t parts_socket(const struct uncore *handle, int package)
 	return UINT32_MAX;
 }
 
-static void add_node(const struct uncore *handle, unsigned node, struct parts *parts)
+static void parts_add_node(const struct uncore *handle, unsigned node, struct parts *parts)
 {
 	const int cpu = node_first_cpu("", node);
 	const int package = cpu < 0 ? -1 : cpus_package((unsigned)cpu);
@@ -101,7 +101,7 @@ static const char *nth_list(const char *lists, unsigned n, unsigned n_lists)
 	return n_found == n_lists ? lists : "";
 }
 
-static bool has_word(const char *list, const char *word)
+static bool parts_has_word(const char *list, const char *word)
 {
 	size_t n = 0;
 
@@ -145,14 +145,14 @@ static const char *list_of(const struct parts *parts, uint32_t number,
 /* --- all together --- */
 
 /* The only part of the channel's socket with a list that has it. */
-static uint32_t owner_of(const struct parts *parts, const struct part_channel *channel,
+static uint32_t parts_owner_of(const struct parts *parts, const struct part_channel *channel,
 	const char *const lists[NODES_MAX])
 {
 	uint32_t found = PART_NONE;
 
 	for (uint32_t i = 0; i < parts->n; i++)
 		if (parts->part[i].socket == channel->socket &&
-			(!lists[i] || has_word(lists[i], channel->name))) {
+			(!lists[i] || parts_has_word(lists[i], channel->name))) {
 			if (found != PART_NONE)
 				return PART_NONE;
 			found = i;
@@ -182,7 +182,7 @@ int parts_of_nodes(const struct uncore *handle, const char *socket_path, struct 
 	const char *lists[NODES_MAX] = { NULL };
 	const struct json_value *info;
 	char *text = NULL;
-	int r = init(handle, ret);
+	int r = parts_init(handle, ret);
 
 	uncore_info(socket_path, &text);
 	info = json_document_take(&document, text);
@@ -192,11 +192,11 @@ int parts_of_nodes(const struct uncore *handle, const char *socket_path, struct 
 	node_list("", "online", online);
 	for (unsigned node = 0; node < NODE_NUMBERS; node++)
 		if (node_is_in(online, node))
-			add_node(handle, node, ret);
+			parts_add_node(handle, node, ret);
 	for (uint32_t i = 0; i < ret->n; i++)
 		lists[i] = list_of(ret, i, info, validated.report);
 	for (uint32_t i = 0; i < ret->n_channels; i++)
-		ret->channel[i].part = owner_of(ret, &ret->channel[i], lists);
+		ret->channel[i].part = parts_owner_of(ret, &ret->channel[i], lists);
 	set_metrics(ret);
 	return 0;
 }

@@ -34,7 +34,7 @@ struct message {
 };
 
 /* What does not fit is left out; names are cut before, so that all fits. */
-static void put(struct message *message, const void *bytes, size_t n)
+static void perfetto_put(struct message *message, const void *bytes, size_t n)
 {
 	if (n > MESSAGE_MAX - message->n)
 		return;
@@ -51,7 +51,7 @@ static void put_number(struct message *message, uint64_t value)
 	do
 		bytes[n++] = (uint8_t)(value & 0x7f) | (value > 0x7f ? 0x80 : 0);
 	while (value >>= 7);
-	put(message, bytes, n);
+	perfetto_put(message, bytes, n);
 }
 
 static void put_varint(struct message *message, unsigned field, uint64_t value)
@@ -69,14 +69,14 @@ static void put_double(struct message *message, unsigned field, double value)
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (uint8_t)(bits >> 8 * i);
 	put_number(message, field << 3 | FIXED64);
-	put(message, bytes, sizeof bytes);
+	perfetto_put(message, bytes, sizeof bytes);
 }
 
 static void put_bytes(struct message *message, unsigned field, const void *bytes, size_t n)
 {
 	put_number(message, field << 3 | BYTES);
 	put_number(message, n);
-	put(message, bytes, n);
+	perfetto_put(message, bytes, n);
 }
 
 static void put_text(struct message *message, unsigned field, const char *text)
@@ -148,7 +148,8 @@ static struct message packet_of(unsigned flags)
 	return packet;
 }
 
-static void write_event(FILE *out, uint64_t time_ns, const struct message *event, unsigned flags)
+static void perfetto_write_event(
+	FILE *out, uint64_t time_ns, const struct message *event, unsigned flags)
 {
 	struct message packet = packet_of(flags);
 
@@ -162,7 +163,7 @@ void perfetto_count(FILE *out, uint64_t time_ns, uint64_t track, double value)
 	struct message event = event_of(COUNTER, track);
 
 	put_double(&event, EVENT_VALUE, value);
-	write_event(out, time_ns, &event, 0);
+	perfetto_write_event(out, time_ns, &event, 0);
 }
 
 void perfetto_begin(FILE *out, uint64_t time_ns, uint64_t track, const char *name)
@@ -170,14 +171,14 @@ void perfetto_begin(FILE *out, uint64_t time_ns, uint64_t track, const char *nam
 	struct message event = event_of(SLICE_BEGIN, track);
 
 	put_text(&event, EVENT_NAME, name);
-	write_event(out, time_ns, &event, 0);
+	perfetto_write_event(out, time_ns, &event, 0);
 }
 
 void perfetto_end(FILE *out, uint64_t time_ns, uint64_t track)
 {
 	const struct message event = event_of(SLICE_END, track);
 
-	write_event(out, time_ns, &event, 0);
+	perfetto_write_event(out, time_ns, &event, 0);
 }
 
 /* --- names that slices share --- */
@@ -205,5 +206,5 @@ void perfetto_begin_named(FILE *out, uint64_t time_ns, uint64_t track, uint64_t 
 	struct message event = event_of(SLICE_BEGIN, track);
 
 	put_varint(&event, EVENT_NAMED, number);
-	write_event(out, time_ns, &event, FLAG_NEEDED);
+	perfetto_write_event(out, time_ns, &event, FLAG_NEEDED);
 }

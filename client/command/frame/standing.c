@@ -12,7 +12,7 @@
 
 enum { ALONE_OF = 4, SHARE = 4, QUANTA = 4 };
 
-static bool is_of_tier(const struct standing_box *a, const struct standing_box *b)
+static bool standing_is_of_tier(const struct standing_box *a, const struct standing_box *b)
 {
 	const size_t n = strcspn(a->metric_name, ".");
 
@@ -24,7 +24,8 @@ static bool has_counted(
 	const struct standing_box boxes[], uint32_t n, const struct standing_box *box)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (boxes[i].ever && boxes[i].socket == box->socket && is_of_tier(box, &boxes[i]) &&
+		if (boxes[i].ever && boxes[i].socket == box->socket &&
+			standing_is_of_tier(box, &boxes[i]) &&
 			strcmp(boxes[i].name, box->name) == 0)
 			return true;
 	return false;
@@ -141,7 +142,7 @@ static struct standing_box box_of(const struct uncore *handle, uint32_t number,
 }
 
 /* A quantum of the site lets counts stand still. */
-static uint64_t least_of(const struct uncore *handle)
+static uint64_t standing_least_of(const struct uncore *handle)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
 
@@ -163,5 +164,5 @@ int standing_find(const struct uncore *handle, const struct uncore_channel_value
 		return -ENOMEM;
 	for (uint32_t i = 0; i < machine.n_channels; i++)
 		boxes[i] = box_of(handle, i, before, after);
-	return (int)standing_judge(boxes, machine.n_channels, least_of(handle), *ret);
+	return (int)standing_judge(boxes, machine.n_channels, standing_least_of(handle), *ret);
 }

@@ -11,7 +11,7 @@
 
 enum { NAME_WIDTH = 12 }; /* of most names */
 
-static int compare(const void *a, const void *b)
+static int total_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -22,7 +22,7 @@ void range_of(uint64_t values[], size_t n, struct range *ret)
 {
 	uint64_t low, high;
 
-	qsort(values, n, sizeof *values, compare);
+	qsort(values, n, sizeof *values, total_compare);
 	low = values[(n - 1) / 2];
 	high = values[n / 2];
 	*ret = (struct range){
@@ -32,7 +32,7 @@ void range_of(uint64_t values[], size_t n, struct range *ret)
 	};
 }
 
-static uint64_t mean_of(uint64_t sum, uint32_t runs)
+static uint64_t total_mean_of(uint64_t sum, uint32_t runs)
 {
 	return runs ? (sum + runs / 2) / runs : 0;
 }
@@ -58,7 +58,7 @@ static void show_ranges(struct format_socket *ret)
 	ret->ranged = true;
 }
 
-static int64_t package_of(const struct uncore *handle, uint32_t socket)
+static int64_t total_package_of(const struct uncore *handle, uint32_t socket)
 {
 	struct uncore_socket described = UNCORE_SOCKET_INIT;
 
@@ -108,7 +108,7 @@ static void show_value(const struct total *total, const struct uncore *handle, u
 			: i == TOTAL_WALL      ? "ns"
 					       : UNIT_BYTES,
 		.why = uncore_why(handle, value->why),
-		.count = mean_of(value->sum, total->runs),
+		.count = total_mean_of(value->sum, total->runs),
 		.rate = format_rate(value->sum, total->sockets[socket].window_ns),
 		.deviation = total->runs > 1 ? sqrt(value->squares / (total->runs - 1)) : 0,
 		.quality = value->quality,
@@ -180,10 +180,10 @@ void total_show_one(const struct total *total, const struct uncore *handle, uint
 	*ret = (struct format_socket){
 		.part = part ? part->name : NULL,
 		.socket = part ? part->socket : socket,
-		.package = package_of(handle, socket),
+		.package = total_package_of(handle, socket),
 		.name_width = NAME_WIDTH,
-		.window_ns = mean_of(sums->window_ns, total->runs),
-		.skew_ns = mean_of(sums->skew_ns, total->runs),
+		.window_ns = total_mean_of(sums->window_ns, total->runs),
+		.skew_ns = total_mean_of(sums->skew_ns, total->runs),
 		.repeated = total->runs > 1,
 	};
 	show_values(total, handle, socket, ret);
@@ -267,7 +267,7 @@ static uint64_t mean_window_ns(const struct total *total)
 	uint64_t sum_ns = 0;
 
 	for (uint32_t i = 0; i < total->n_sockets; i++)
-		sum_ns += mean_of(total->sockets[i].window_ns, total->runs);
+		sum_ns += total_mean_of(total->sockets[i].window_ns, total->runs);
 	return total->n_sockets ? sum_ns / total->n_sockets : 0;
 }
 

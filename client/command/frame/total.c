@@ -41,7 +41,7 @@ int total_init_like(struct total *ret, const struct total *other)
 
 /* --- which values --- */
 
-static int find(const struct uncore *handle, const char *tier, const char *what)
+static int total_find_metric(const struct uncore *handle, const char *tier, const char *what)
 {
 	char name[UNCORE_NAME_MAX];
 
@@ -57,9 +57,10 @@ void total_add_tiers(struct total *total, const struct uncore *handle)
 
 	for (size_t i = 0; i < TOTAL_TIERS_MAX; i++) {
 		struct total_tier *tier = &total->tiers[total->n_tiers];
-		int read = find(handle, tiers[i], "read"), write = find(handle, tiers[i], "write");
+		int read = total_find_metric(handle, tiers[i], "read"),
+		    write = total_find_metric(handle, tiers[i], "write");
 
-		if (read < 0 || write < 0 || find(handle, tiers[i], "total") >= 0)
+		if (read < 0 || write < 0 || total_find_metric(handle, tiers[i], "total") >= 0)
 			continue;
 		snprintf(tier->name, sizeof tier->name, "%s.total", tiers[i]);
 		tier->read = (uint32_t)read;
@@ -79,7 +80,7 @@ const char *total_name(const struct total *total, const struct uncore *handle, u
 }
 
 /* Does the first word of @list mean this metric? */
-static bool is_meant(const char *list, const char *name)
+static bool total_is_meant(const char *list, const char *name)
 {
 	const size_t n = strcspn(list, ",");
 
@@ -89,7 +90,7 @@ static bool is_meant(const char *list, const char *name)
 bool total_is_chosen(const char *list, const char *name)
 {
 	for (; *list; list += strcspn(list, ","), list += *list == ',')
-		if (is_meant(list, name))
+		if (total_is_meant(list, name))
 			return true;
 	return false;
 }
@@ -106,7 +107,7 @@ bool total_choose(struct total *total, const struct uncore *handle, const char *
 		for (uint32_t i = 0; i < FORMAT_VALUES_MAX; i++) {
 			const char *name = total_name(total, handle, i);
 
-			meant |= (uint32_t)(name && is_meant(ret_word, name)) << i;
+			meant |= (uint32_t)(name && total_is_meant(ret_word, name)) << i;
 		}
 		if (!meant)
 			return false;
@@ -123,7 +124,7 @@ size_t total_stride(const struct total *total)
 	return (size_t)total_n_rows(total) * TOTAL_VALUES_MAX;
 }
 
-static int make_room(struct total *total)
+static int total_make_room(struct total *total)
 {
 	uint32_t runs = total->history_runs ? 2 * total->history_runs : 1;
 	uint64_t *history;
@@ -144,7 +145,7 @@ static uint64_t *history_of(const struct total *total, uint32_t run, uint32_t so
 	return total->history + run * total_stride(total) + (size_t)socket * TOTAL_VALUES_MAX;
 }
 
-static void add_value(
+static void total_add_value(
 	struct total_value *total, const struct uncore_delta_value *value, uint32_t runs)
 {
 	double distance = (double)value->count - total->mean;
@@ -158,7 +159,7 @@ static void add_value(
 }
 
 /* The reads and writes of @tier together; absent if one of them is. */
-static struct uncore_delta_value join(
+static struct uncore_delta_value total_join_tier(
 	const struct total_tier *tier, const struct uncore_delta *delta)
 {
 	const struct uncore_delta_value *read = &delta->values[tier->read];
@@ -179,13 +180,13 @@ static void add_delta(struct total *total, uint32_t socket, const struct uncore_
 	sums->window_ns += delta->window_ns;
 	sums->skew_ns += delta->skew_ns;
 	for (uint32_t i = 0; i < delta->n_values; i++) {
-		add_value(&sums->values[i], &delta->values[i], total->runs);
+		total_add_value(&sums->values[i], &delta->values[i], total->runs);
 		history[i] = delta->values[i].count;
 	}
 	for (uint32_t i = 0; i < total->n_tiers; i++) {
-		const struct uncore_delta_value value = join(&total->tiers[i], delta);
+		const struct uncore_delta_value value = total_join_tier(&total->tiers[i], delta);
 
-		add_value(&sums->values[UNCORE_METRICS_MAX + i], &value, total->runs);
+		total_add_value(&sums->values[UNCORE_METRICS_MAX + i], &value, total->runs);
 		history[UNCORE_METRICS_MAX + i] = value.count;
 	}
 }
@@ -205,7 +206,7 @@ int total_add(struct total *total, const struct uncore_sample before[],
 	const struct uncore_sample after[])
 {
 	struct uncore_delta delta = UNCORE_DELTA_INIT, all = UNCORE_DELTA_INIT;
-	int r = make_room(total);
+	int r = total_make_room(total);
 
 	for (uint32_t i = 0; r == 0 && i < total->n_sockets; i++)
 		r = uncore_delta(&before[i], &after[i], &delta);
@@ -282,6 +283,6 @@ void total_add_wall(struct total *total, uint64_t wall_ns)
 {
 	const struct uncore_delta_value value = { .count = wall_ns };
 
-	add_value(&total->sockets[total->n_sockets].values[TOTAL_WALL], &value, total->runs);
+	total_add_value(&total->sockets[total->n_sockets].values[TOTAL_WALL], &value, total->runs);
 	history_of(total, total->runs - 1, total->n_sockets)[TOTAL_WALL] = wall_ns;
 }

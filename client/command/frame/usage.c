@@ -33,7 +33,7 @@ void usage_user(const struct json_value *user, char *buffer, size_t size_bytes)
 }
 
 /* The same user in another report, or NULL. */
-static const struct json_value *find_user(
+static const struct json_value *usage_find_user(
 	const struct json_value *report, const struct json_value *user)
 {
 	const char *key = json_has(user, "uid") ? "uid" : "first_uid";
@@ -54,7 +54,7 @@ static uint64_t rise(uint64_t before, uint64_t now)
 static struct usage row_of(
 	const struct json_value *user, const struct json_value *before, double window_ns)
 {
-	const struct json_value *then = find_user(before, user);
+	const struct json_value *then = usage_find_user(before, user);
 	uint64_t sweeps =
 		rise(usage_part(then, "reads", "sweeps"), usage_part(user, "reads", "sweeps"));
 

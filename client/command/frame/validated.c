@@ -12,7 +12,7 @@
 
 static const char FOLDER[] = "/var/lib/uncored", PATH[] = "/var/lib/uncored/validated.json";
 
-static int write_file(const char *report)
+static int validated_write_file(const char *report)
 {
 	_cleanup_(written_done) struct written file = { .out = NULL };
 	int r = written_open(PATH, WRITTEN_WHOLE, &file);
@@ -33,7 +33,7 @@ int validated_keep(const char *report)
 	if ((mkdir(FOLDER, 0755) < 0 && errno != EEXIST) || chmod(FOLDER, 0755) < 0)
 		r = -errno;
 	if (r == 0)
-		r = write_file(report);
+		r = validated_write_file(report);
 	if (r < 0)
 		fprintf(stderr, "uncore validate: cannot write %s: %s.%s\n", PATH, strerror(-r),
 			r == -EACCES ? " Only root may keep a report." : "");
@@ -81,7 +81,7 @@ static void print_metric(const struct json_value *metric)
 		json_real(metric, "writes"));
 }
 
-static void print_node(const struct json_value *node)
+static void validated_print_node(const struct json_value *node)
 {
 	const struct json_value *findings = json_list(node, "findings");
 	const struct json_value *metrics = json_list(node, "metrics");
@@ -107,11 +107,11 @@ void validated_print(const char *platform)
 		json_text(validated.report, "kernel", "?"));
 	nodes = json_list(validated.report, "nodes");
 	JSON_EACH (nodes, node)
-		print_node(node);
+		validated_print_node(node);
 }
 
 /* Did the report look for the node's bytes in metrics of @tier, such as "dram"? */
-static bool is_of_tier(const struct json_value *node, const char *tier)
+static bool validated_is_of_tier(const struct json_value *node, const char *tier)
 {
 	const struct json_value *metrics = json_list(node, "metrics");
 	const char *metric = json_text(json_next(metrics, NULL), "metric", "");
@@ -127,7 +127,7 @@ static double sum_peaks(const struct validated *validated, int64_t socket, const
 	double peak = 0;
 
 	JSON_EACH (nodes, node) {
-		if (!json_has(node, "socket") || !is_of_tier(node, tier) ||
+		if (!json_has(node, "socket") || !validated_is_of_tier(node, tier) ||
 			(socket >= 0 && (int64_t)json_number(node, "socket") != socket))
 			continue;
 		if (!json_has(node, "peak_bytes_per_ns"))

@@ -43,7 +43,7 @@ static int folder_of(const char *path)
 }
 
 /* Reads the link @fd, whose name is *@path, and puts what it names in the place of *@path. */
-static int follow(int fd, char **path)
+static int written_follow(int fd, char **path)
 {
 	char text[PATH_MAX], *next;
 	const ssize_t n = readlinkat(fd, "", text, sizeof text - 1);
@@ -91,7 +91,7 @@ static int find_target(char **path, struct stat *ret_old)
 			return -errno;
 		if (!S_ISLNK(ret_old->st_mode))
 			return is_replaced(ret_old) ? 0 : -EXDEV;
-		r = is_followed(fd, ret_old) ? follow(fd, path) : -EXDEV;
+		r = is_followed(fd, ret_old) ? written_follow(fd, path) : -EXDEV;
 		if (r < 0)
 			return r;
 	}
@@ -101,7 +101,7 @@ static int find_target(char **path, struct stat *ret_old)
 /* --- in place --- */
 
 /* -EBUSY: another command has the lock. On a file system without locks, no command has one. */
-static int lock(int fd)
+static int written_lock(int fd)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -126,14 +126,14 @@ static int check_target(const char *path)
 }
 
 /* What is appended comes at the end of a command, in one piece, and keeps no others out. */
-static int prepare(int fd, enum written_how how)
+static int written_prepare(int fd, enum written_how how)
 {
 	struct stat status;
 	int r = fstat(fd, &status) < 0 ? -errno : 0;
 
 	if (r < 0 || !S_ISREG(status.st_mode))
 		return r;
-	r = how == WRITTEN_APPENDED ? check_lock(fd) : lock(fd);
+	r = how == WRITTEN_APPENDED ? check_lock(fd) : written_lock(fd);
 	if (r == 0 && (how == WRITTEN_WHOLE || how == WRITTEN_LINES))
 		r = ftruncate(fd, 0) < 0 ? -errno : 0;
 	return r;
@@ -144,7 +144,7 @@ static int open_in_place(const char *path, enum written_how how)
 	const bool appends = how == WRITTEN_APPENDED || how == WRITTEN_LINES_APPENDED;
 	_cleanup_close_ int fd = open(
 		path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | (appends ? O_APPEND : 0), 0666);
-	int r = fd < 0 ? -errno : prepare(fd, how);
+	int r = fd < 0 ? -errno : written_prepare(fd, how);
 
 	return r < 0 ? r : take_fd(&fd);
 }
@@ -152,7 +152,7 @@ static int open_in_place(const char *path, enum written_how how)
 /* --- beside --- */
 
 /* Where proc(5) shows a file that has no other name. */
-static const char *name_of(int fd, char ret[SELF_BYTES])
+static const char *written_name_of(int fd, char ret[SELF_BYTES])
 {
 	snprintf(ret, SELF_BYTES, "/proc/self/fd/%d", fd);
 	return ret;
@@ -175,7 +175,7 @@ static int open_nameless(const struct written *written)
 
 	snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? written->target : ".");
 	fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	return fd >= 0 && access(name_of(fd, name), F_OK) == 0 ? take_fd(&fd) : -1;
+	return fd >= 0 && access(written_name_of(fd, name), F_OK) == 0 ? take_fd(&fd) : -1;
 }
 
 /* A service may be forbidden to call what changes nothing (SystemCallFilter= of systemd.exec(5)).
@@ -217,8 +217,8 @@ static int give_name(struct written *written, int fd)
 		written->aside = report_name_beside(written->target);
 		if (!written->aside)
 			return -ENOMEM;
-		written->is_there = linkat(AT_FDCWD, name_of(fd, self), AT_FDCWD, written->aside,
-					    AT_SYMLINK_FOLLOW) == 0;
+		written->is_there = linkat(AT_FDCWD, written_name_of(fd, self), AT_FDCWD,
+					    written->aside, AT_SYMLINK_FOLLOW) == 0;
 		if (!written->is_there && errno != EEXIST)
 			return -errno;
 	}
@@ -268,7 +268,7 @@ int written_open(const char *path, enum written_how how, struct written *ret)
 	return 0;
 }
 
-static int put_in_place(struct written *written)
+static int written_put_in_place(struct written *written)
 {
 	int r = check_target(written->target);
 
@@ -287,7 +287,7 @@ int written_end(struct written *written)
 	if (fflush(written->out) == EOF)
 		r = -errno;
 	if (r == 0 && written->target)
-		r = put_in_place(written);
+		r = written_put_in_place(written);
 	if (written->out == stdout)
 		clearerr(stdout); /* it is said once */
 	else if (fclose(written->out) == EOF && r == 0)

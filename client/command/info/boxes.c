@@ -34,7 +34,7 @@ static void find_number(struct box_line *box)
 	box->number_length = end - at;
 }
 
-static uint64_t number_of(const struct box_line *box)
+static uint64_t boxes_number_of(const struct box_line *box)
 {
 	return strtoull(box->name + box->number_at, NULL, 10);
 }
@@ -71,7 +71,8 @@ static size_t write_events(FILE *out, const struct json_value *events, const cha
 }
 
 /* False: the box has no event of @metric, or there is no memory. */
-static bool describe(const struct json_value *object, const char *metric, struct box_line *ret)
+static bool boxes_describe(
+	const struct json_value *object, const char *metric, struct box_line *ret)
 {
 	struct box_line box = { .name = json_text(object, "pmu", "?") };
 	const char *mode = json_text(object, "mode", "pinned");
@@ -119,7 +120,7 @@ static void print_numbers(const struct box_line boxes[], size_t first, size_t n)
 
 		if (i < n && !same_kind(&boxes[first], next))
 			continue;
-		if (i < n && number_of(next) == number_of(to) + 1) {
+		if (i < n && boxes_number_of(next) == boxes_number_of(to) + 1) {
 			to = next;
 			continue;
 		}
@@ -131,7 +132,7 @@ static void print_numbers(const struct box_line boxes[], size_t first, size_t n)
 	}
 }
 
-static void print_kind(const struct box_line boxes[], size_t first, size_t n, uint64_t socket)
+static void boxes_print_kind(const struct box_line boxes[], size_t first, size_t n, uint64_t socket)
 {
 	for (size_t i = 0; i < first; i++)
 		if (same_kind(&boxes[i], &boxes[first]))
@@ -150,9 +151,9 @@ void boxes_print(const struct json_value *list, uint64_t socket, const char *met
 	if (!boxes)
 		return;
 	JSON_EACH (list, box)
-		n += describe(box, metric, &boxes[n]);
+		n += boxes_describe(box, metric, &boxes[n]);
 	for (size_t i = 0; i < n; i++)
-		print_kind(boxes, i, n, socket);
+		boxes_print_kind(boxes, i, n, socket);
 	for (size_t i = 0; i < n; i++)
 		free(boxes[i].kind);
 	if (!n && !metric)

@@ -27,7 +27,8 @@ static uint64_t age_ns(uint64_t start_ticks)
 }
 
 /* "4242 (name) S 1 ...". The name may contain brackets, too. Field 22 is the start: proc(5). */
-static bool parse(const char *text, char ret_name[COMMAND_MAX], uint64_t *ret_start_ticks)
+static bool client_process_parse_stat(
+	const char *text, char ret_name[COMMAND_MAX], uint64_t *ret_start_ticks)
 {
 	const char *name = strchr(text, '('), *end = strrchr(text, ')');
 
@@ -51,7 +52,7 @@ static bool read_stat(uint64_t pid, char ret_name[COMMAND_MAX], uint64_t *ret_st
 	file = fopen(path, "re");
 	n = file ? fread(text, 1, sizeof text - 1, file) : 0;
 	text[n] = '\0';
-	return parse(text, ret_name, ret_start_ticks);
+	return client_process_parse_stat(text, ret_name, ret_start_ticks);
 }
 
 void client_process_name(uint64_t pid, uint64_t connected_ns, char ret[COMMAND_MAX])

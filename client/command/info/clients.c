@@ -20,7 +20,7 @@ enum { PIDS_SHOWN = 8, USER_WIDTH = 20 };
 /* --- asking --- */
 
 /* The list of users; NULL, after a sentence. */
-static const struct json_value *take(struct json_document *ret, char *text)
+static const struct json_value *clients_take_report(struct json_document *ret, char *text)
 {
 	const struct json_value *users = json_list(json_document_take(ret, text), "users");
 
@@ -29,13 +29,14 @@ static const struct json_value *take(struct json_document *ret, char *text)
 	return users;
 }
 
-static const struct json_value *ask(const char *socket_path, struct json_document *ret)
+static const struct json_value *clients_ask_daemon(
+	const char *socket_path, struct json_document *ret)
 {
 	char *text;
 
 	*ret = (struct json_document){ .text = NULL };
 	if (uncore_clients(socket_path, &text) == 0)
-		return take(ret, text);
+		return clients_take_report(ret, text);
 	fprintf(stderr, "uncore info: %s\n", uncore_error_text());
 	return NULL;
 }
@@ -51,14 +52,14 @@ static void add_command(struct jsonwriter *json, const struct json_value *object
 	jsonwriter_text(json, "command", name);
 }
 
-/* As ask(), with the command of each process. NULL: it failed. */
+/* As clients_ask_daemon(), with the command of each process. NULL: it failed. */
 static char *ask_with_commands(const char *socket_path)
 {
 	_cleanup_(json_document_done) struct json_document document;
 	_cleanup_(jsonwriter_done) struct jsonwriter json = { .out = NULL };
 	char *text = NULL;
 
-	if (!ask(socket_path, &document))
+	if (!clients_ask_daemon(socket_path, &document))
 		return NULL;
 	jsonwriter_init(&json, false);
 	json_copy(&json, NULL, document.json.values, add_command);
@@ -111,14 +112,14 @@ static const struct json_value *first_of_kind(
 	return NULL;
 }
 
-static void print_age(uint64_t ns)
+static void clients_print_age(uint64_t ns)
 {
 	uint64_t s = ns / 1000000000U;
 
 	printf("%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, s / 3600, s / 60 % 60, s % 60);
 }
 
-static void print_kind(const struct json_value *processes, const struct json_value *first)
+static void clients_print_kind(const struct json_value *processes, const struct json_value *first)
 {
 	uint64_t oldest_ns = 0, n = 0;
 
@@ -136,11 +137,11 @@ static void print_kind(const struct json_value *processes, const struct json_val
 	if (n > PIDS_SHOWN)
 		printf(" and %" PRIu64 " more", n - PIDS_SHOWN);
 	printf(", connected for ");
-	print_age(oldest_ns);
+	clients_print_age(oldest_ns);
 	printf("\n");
 }
 
-static void print_row(const struct usage *row)
+static void clients_print_row(const struct usage *row)
 {
 	const struct json_value *user = row->user, *processes = json_list(user, "processes");
 	char name[256];
@@ -160,24 +161,24 @@ static void print_row(const struct usage *row)
 	print_refusals(json_member(user, "refusals"));
 	JSON_EACH (processes, process)
 		if (first_of_kind(processes, process) == process)
-			print_kind(processes, process);
+			clients_print_kind(processes, process);
 }
 
-static void print_rows(const struct usage rows[], size_t n, uint64_t percent)
+static void clients_print_rows(const struct usage rows[], size_t n, uint64_t percent)
 {
 	printf("%-*s %7s %28s %8s %12s\n", USER_WIDTH, "", "", "reads in all", "requests",
 		"last second");
 	printf("%-*s %7s %9s %9s %8s %8s %6s %5s\n", USER_WIDTH, "user", "clients", "sweeps",
 		"throttled", "CPU s", "CPU s", "sweeps", "CPU %");
 	for (size_t i = 0; i < n; i++)
-		print_row(&rows[i]);
+		clients_print_row(&rows[i]);
 	printf("\nAll users together may take %" PRIu64 " %% of a CPU for the sweeps of each "
 	       "socket,\nand as much for requests. Cached reads cost uncored nothing, and it does "
 	       "not\nsee them.\n",
 		percent);
 }
 
-static int print(const struct json_value *before, const struct json_value *report)
+static int clients_print_report(const struct json_value *before, const struct json_value *report)
 {
 	const struct json_value *users = json_list(report, "users");
 	_cleanup_free_ struct usage *rows = calloc(json_length(users) + 1, sizeof *rows);
@@ -186,22 +187,24 @@ static int print(const struct json_value *before, const struct json_value *repor
 		fprintf(stderr, "uncore info: There is no memory for the clients.\n");
 		return EXIT_FAILED;
 	}
-	print_rows(rows, usage_of(before, report, rows), json_number(report, "budget_percent"));
+	clients_print_rows(
+		rows, usage_of(before, report, rows), json_number(report, "budget_percent"));
 	return 0;
 }
 
-static int show_table(const char *socket_path)
+static int clients_show_table(const char *socket_path)
 {
 	static const struct timespec second = { .tv_sec = 1 };
 	_cleanup_(json_document_done) struct json_document before = {}, report = {};
 	char *text = NULL;
 
-	if (ask(socket_path, &before)) {
+	if (clients_ask_daemon(socket_path, &before)) {
 		nanosleep(&second, NULL);
 		text = ask_with_commands(socket_path);
 	}
-	return text && take(&report, text) ? print(before.json.values, report.json.values)
-					   : EXIT_FAILED;
+	return text && clients_take_report(&report, text)
+		       ? clients_print_report(before.json.values, report.json.values)
+		       : EXIT_FAILED;
 }
 
 int clients_show(const char *socket_path, bool json)
@@ -209,7 +212,7 @@ int clients_show(const char *socket_path, bool json)
 	_cleanup_free_ char *text = NULL;
 
 	if (!json)
-		return show_table(socket_path);
+		return clients_show_table(socket_path);
 	text = ask_with_commands(socket_path);
 	if (text)
 		printf("%s\n", text);

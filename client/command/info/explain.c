@@ -10,7 +10,7 @@
 
 /* --- one metric --- */
 
-static const struct json_value *find_named(const struct json_value *list, const char *name)
+static const struct json_value *explain_find_named(const struct json_value *list, const char *name)
 {
 	JSON_EACH (list, entry)
 		if (strcmp(json_text(entry, "name", ""), name) == 0)
@@ -92,7 +92,7 @@ static const struct json_value *find_socket(const struct json_value *sockets, ui
 	return NULL;
 }
 
-static void print_socket(
+static void explain_print_socket(
 	const struct json_value *state, const struct json_value *sockets, const char *metric)
 {
 	const uint64_t number = json_number(state, "socket");
@@ -126,21 +126,21 @@ static void print_metric_here(const struct json_value *info, const struct json_v
 	print_formula(json_list(metric, "terms"), json_text(metric, "unit", "?"));
 	print_origin(metric);
 	JSON_EACH (states, state)
-		print_socket(state, json_list(info, "sockets"), name);
+		explain_print_socket(state, json_list(info, "sockets"), name);
 }
 
 bool explain_metric(const struct json_value *info, const char *name)
 {
 	const struct json_value *metrics = json_list(info, "metrics");
-	const struct json_value *metric = find_named(metrics, name);
+	const struct json_value *metric = explain_find_named(metrics, name);
 	const char *other = substitute(metric);
 
 	if (!metric)
 		return false;
 	print_metric_here(info, metric);
-	if (other && find_named(metrics, other)) {
+	if (other && explain_find_named(metrics, other)) {
 		printf("\n");
-		print_metric_here(info, find_named(metrics, other));
+		print_metric_here(info, explain_find_named(metrics, other));
 	}
 	return true;
 }

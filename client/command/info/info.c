@@ -13,7 +13,7 @@
 #include "common/nearest.h"
 
 /* Returns -1 to go on, or the exit status. */
-static int parse_options(int argc, char **argv, struct info_options *options)
+static int info_parse_options(int argc, char **argv, struct info_options *options)
 {
 	int status = option_parse(&info_table, argc, argv, options, NULL);
 
@@ -113,7 +113,7 @@ int command_info(int argc, char **argv)
 {
 	_cleanup_free_ char *text = NULL;
 	struct info_options options = {};
-	int r, status = parse_options(argc, argv, &options);
+	int r, status = info_parse_options(argc, argv, &options);
 
 	if (status >= 0)
 		return status;

@@ -46,7 +46,7 @@ static void append_counts(char line[QUALITY_METRIC_MAX], const struct reader *re
 	}
 }
 
-static void print_node(const struct reader *reader, const struct readout *found,
+static void nodes_print_node(const struct reader *reader, const struct readout *found,
 	const struct parts *parts, uint32_t number)
 {
 	const struct part *part = &parts->part[number];
@@ -78,5 +78,5 @@ void nodes_print(const struct reader *reader)
 	if (reader_read(reader, &wish, &found) < 0)
 		readout_done(&found);
 	for (uint32_t i = 0; i < parts.n; i++)
-		print_node(reader, &found, &parts, i);
+		nodes_print_node(reader, &found, &parts, i);
 }

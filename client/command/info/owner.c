@@ -12,7 +12,7 @@
 #include "common/macro.h"
 
 /* Returns -1 to go on, or the exit status. */
-static int parse_options(int argc, char **argv, struct owner_options *options)
+static int owner_parse_options(int argc, char **argv, struct owner_options *options)
 {
 	int status = option_parse(&owner_table, argc, argv, options, NULL);
 
@@ -26,19 +26,19 @@ static int parse_options(int argc, char **argv, struct owner_options *options)
 	return -1;
 }
 
-static int fail(void)
+static int owner_fail(void)
 {
 	fprintf(stderr, "uncore owner: %s\n", uncore_error_text());
 	return EXIT_FAILED;
 }
 
-static int change(const struct owner_options *options)
+static int owner_change(const struct owner_options *options)
 {
 	uint32_t uid = UNCORE_NO_OWNER;
 
 	if (options->user && !user_take(owner_table.command, options->user, &uid))
 		return EXIT_FAILED;
-	return uncore_set_owner(options->socket_path, uid) < 0 ? fail() : 0;
+	return uncore_set_owner(options->socket_path, uid) < 0 ? owner_fail() : 0;
 }
 
 static void print_owner(uint32_t uid)
@@ -46,14 +46,14 @@ static void print_owner(uint32_t uid)
 	printf("%s (%u)\n", user_name(uid), uid);
 }
 
-static int show(const struct owner_options *options)
+static int owner_show(const struct owner_options *options)
 {
 	_cleanup_(json_document_done) struct json_document document = { .text = NULL };
 	const struct json_value *policy;
 	char *text = NULL;
 
 	if (uncore_info(options->socket_path, &text) < 0)
-		return fail();
+		return owner_fail();
 	policy = json_member(json_document_take(&document, text), "policy");
 	if (json_has(policy, "owner"))
 		print_owner((uint32_t)json_number(policy, "owner"));
@@ -65,9 +65,9 @@ static int show(const struct owner_options *options)
 int command_owner(int argc, char **argv)
 {
 	struct owner_options options = { .socket_path = NULL };
-	int status = parse_options(argc, argv, &options);
+	int status = owner_parse_options(argc, argv, &options);
 
 	if (status >= 0)
 		return status;
-	return options.user || options.none ? change(&options) : show(&options);
+	return options.user || options.none ? owner_change(&options) : owner_show(&options);
 }

@@ -11,7 +11,7 @@
 #include "common/text.h"
 
 /* The last sweeps; their counts go back to the begin of uncored. 0; negative errno. */
-static int read_all(const struct uncore *handle, struct uncore_channel_value values[])
+static int standing_read_all(const struct uncore *handle, struct uncore_channel_value values[])
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -24,7 +24,7 @@ static int read_all(const struct uncore *handle, struct uncore_channel_value val
 }
 
 /* A box without any count stands at 0 in each metric of its tier; it is told once. */
-static bool is_told(const struct standing all[], int number)
+static bool standing_is_told(const struct standing all[], int number)
 {
 	for (int i = 0; i < number; i++)
 		if (all[i].kind == all[number].kind && all[i].kind != STANDING_STILL &&
@@ -65,7 +65,7 @@ static void print_empty(const struct standing all[], int n, int first)
 	snprintf(line, sizeof line, "socket %" PRIu32 ":", all[first].socket);
 	for (int i = first; i < n; i++)
 		if (all[i].kind == STANDING_EMPTY && all[i].socket == all[first].socket &&
-			!is_told(all, i))
+			!standing_is_told(all, i))
 			text_append(line, sizeof line, " %s", all[i].name);
 	text_append(line, sizeof line,
 		" have counted nothing since uncored began: if no memory is fitted there, that is "
@@ -82,11 +82,11 @@ void standing_print(const struct uncore *handle)
 
 	uncore_describe(handle, &machine);
 	values = calloc(machine.n_channels + 1U, sizeof *values);
-	if (values && read_all(handle, values) >= 0)
+	if (values && standing_read_all(handle, values) >= 0)
 		n = standing_find(handle, NULL, values, &all);
 	for (int i = 0; i < n; i++)
 		if (all[i].kind == STANDING_EMPTY)
 			print_empty(all, n, i);
-		else if (!is_told(all, i))
+		else if (!standing_is_told(all, i))
 			print_alarm(handle, &all[i]);
 }

@@ -20,7 +20,7 @@ static void print_duration(uint64_t ns)
 		s / 60 % 60, s % 60);
 }
 
-static void print_head(const struct json_value *info)
+static void state_print_head(const struct json_value *info)
 {
 	char text[256];
 
@@ -50,7 +50,7 @@ static void print_method(const struct json_value *method)
 			json_text(method, "why", "?"));
 }
 
-static void print_socket(const struct json_value *socket)
+static void state_print_socket(const struct json_value *socket)
 {
 	printf("  socket %" PRIu64 ": package %" PRIu64, json_number(socket, "socket"),
 		json_number(socket, "package"));
@@ -84,7 +84,7 @@ static void print_missing(const struct json_value *entry)
 		json_text(entry, "why", "for an unknown reason"));
 }
 
-static void print_metrics(const struct json_value *metrics)
+static void state_print_metrics(const struct json_value *metrics)
 {
 	const int width = json_width(metrics, "name", 12);
 
@@ -191,18 +191,18 @@ void state_print(const struct json_value *info, const char *socket_path, bool ve
 {
 	const struct json_value *sockets = json_list(info, "sockets");
 
-	print_head(info);
+	state_print_head(info);
 	summary_print(info, socket_path);
 	if (!verbose) {
 		printf("\n`uncore info -v` says more; `uncore stat -- ./app` counts what ./app "
 		       "moves.\n");
 		return;
 	}
-	print_list("Sockets", sockets, print_socket);
+	print_list("Sockets", sockets, state_print_socket);
 	printf("\nCounters found\n");
 	print_boxes(sockets);
 	print_list("Not found", json_list(info, "missing"), print_missing);
-	print_metrics(json_list(info, "metrics"));
+	state_print_metrics(json_list(info, "metrics"));
 	validated_print(json_text(info, "platform", ""));
 	printf("\nPolicy and limits\n");
 	print_limits(json_member(info, "policy"));

@@ -13,7 +13,7 @@
 
 enum { NAMES_MAX = 256 };
 
-static bool is_told(const struct json_value *metric)
+static bool summary_is_told(const struct json_value *metric)
 {
 	return !format_is_check(json_text(metric, "name", "?"));
 }
@@ -26,7 +26,7 @@ static void print_alike(const struct json_value *metrics, const struct json_valu
 
 	JSON_EACH (metrics, metric) {
 		quality_describe(metric, true, other);
-		if (!is_told(metric) || strcmp(other, text) != 0)
+		if (!summary_is_told(metric) || strcmp(other, text) != 0)
 			continue;
 		if (!*line && metric != first)
 			return;
@@ -37,7 +37,7 @@ static void print_alike(const struct json_value *metrics, const struct json_valu
 	output_labelled(label, line);
 }
 
-static void print_metrics(const struct json_value *info)
+static void summary_print_metrics(const struct json_value *info)
 {
 	const struct json_value *metrics = json_list(info, "metrics");
 	const size_t n_sockets = json_length(json_list(info, "sockets"));
@@ -47,9 +47,10 @@ static void print_metrics(const struct json_value *info)
 
 	JSON_EACH (metrics, metric) {
 		quality_describe(metric, true, text);
-		n += is_told(metric);
-		n_good += is_told(metric) && !strcmp(text, "good");
-		n_absent += is_told(metric) && !strncmp(text, "absent (", strlen("absent ("));
+		n += summary_is_told(metric);
+		n_good += summary_is_told(metric) && !strcmp(text, "good");
+		n_absent +=
+			summary_is_told(metric) && !strncmp(text, "absent (", strlen("absent ("));
 	}
 	style = n == n_absent ? STYLE_BAD : n == n_good + n_absent ? STYLE_GOOD : STYLE_DOUBT;
 	snprintf(text, sizeof text, "%s: %u metric%s counted on %zu socket%s",
@@ -85,7 +86,7 @@ static void print_checked(const struct json_value *info)
 	output_labelled("validated", text);
 }
 
-static void print_channels(const char *socket_path)
+static void summary_print_channels(const char *socket_path)
 {
 	_cleanup_(reader_close) struct reader reader = { .socket_path = socket_path };
 
@@ -101,8 +102,8 @@ void summary_print(const struct json_value *info, const char *socket_path)
 	const char *label = "warnings";
 
 	printf("\n");
-	print_metrics(info);
-	print_channels(socket_path);
+	summary_print_metrics(info);
+	summary_print_channels(socket_path);
 	print_checked(info);
 	output_labelled("may read", json_text(json_member(info, "policy"), "words", "?"));
 	JSON_EACH (warnings, warning) {

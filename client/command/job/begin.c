@@ -72,7 +72,7 @@ static int begin_in(int folder_fd, const char *key, struct run *run, bool *ret_w
 
 /* --- the reading --- */
 
-static void fail(struct run *run, const char *why)
+static void begin_fail(struct run *run, const char *why)
 {
 	run->head.state = RUN_FAILED;
 	snprintf(run->head.why, sizeof run->head.why, "%s", why);
@@ -85,7 +85,7 @@ static void take_samples(struct run *run, const struct job_reading *reading)
 
 	run->samples = n <= PACKAGES_MAX ? calloc(n + 1, sizeof *run->samples) : NULL;
 	if (!run->samples) {
-		fail(run, "There was no room for the reading of the begin.");
+		begin_fail(run, "There was no room for the reading of the begin.");
 		return;
 	}
 	memcpy(run->samples, reading->readout.samples, n * sizeof *run->samples);
@@ -99,7 +99,7 @@ static void take_samples(struct run *run, const struct job_reading *reading)
 }
 
 /* True in *@ret_reached: uncored has answered. */
-static int take_reading(int folder_fd, struct run *run, const struct job_wish *wish,
+static int begin_take_reading(int folder_fd, struct run *run, const struct job_wish *wish,
 	struct job_said *said, bool *ret_reached)
 {
 	_cleanup_(job_reading_done) struct job_reading reading;
@@ -111,7 +111,7 @@ static int take_reading(int folder_fd, struct run *run, const struct job_wish *w
 	if (reading.reader.handle)
 		take_samples(run, &reading);
 	else
-		fail(run, reading.why);
+		begin_fail(run, reading.why);
 	if (run->head.state == RUN_FAILED)
 		snprintf(said->remark, sizeof said->remark, "%.*s", RUN_WHY_MAX - 1, run->head.why);
 	r = folder_lock(folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
@@ -123,7 +123,8 @@ static int take_reading(int folder_fd, struct run *run, const struct job_wish *w
 }
 
 /* True in *@ret_waits: there may be records that were not written. */
-static int begin(const struct job_wish *wish, int folder_fd, struct job_said *said, bool *ret_waits)
+static int begin_run_in(
+	const struct job_wish *wish, int folder_fd, struct job_said *said, bool *ret_waits)
 {
 	_cleanup_(run_done) struct run run = {
 		.fd = -1,
@@ -145,7 +146,7 @@ static int begin(const struct job_wish *wish, int folder_fd, struct job_said *sa
 			"Job %s is open already, with this run: its first begin counts.", wish->id);
 		is_reached = true;
 	} else if (r == 0) {
-		r = take_reading(folder_fd, &run, wish, said, &is_reached);
+		r = begin_take_reading(folder_fd, &run, wish, said, &is_reached);
 	}
 	close_fd(&run.fd); /* so that an end need not wait for what follows */
 	if (r < 0)
@@ -164,7 +165,7 @@ int job_begin(const struct job_wish *wish, struct job_said *ret_said)
 
 	*ret_said = (struct job_said){ .error = "" };
 	if (r == 0)
-		r = begin(wish, folder_fd, ret_said, &waits);
+		r = begin_run_in(wish, folder_fd, ret_said, &waits);
 	if (r < 0)
 		job_say_folder(wish, r, ret_said);
 	waiting_init(&waiting, folder_fd, wish->spool_path);

@@ -31,7 +31,7 @@ static void tell_journal(const char *title, const char *id, const char *sentence
 			MSG_NOSIGNAL, (const struct sockaddr *)&log, sizeof log);
 }
 
-static int say(const struct job_options *options, int error, const struct job_said *said)
+static int job_say(const struct job_options *options, int error, const struct job_said *said)
 {
 	const char *title = job_verb_title(options->verb),
 		   *what = *said->error ? said->error : said->file;
@@ -50,7 +50,7 @@ static int begin_or_end(const struct job_options *options)
 	struct job_said said = {};
 	int r = (options->verb == JOB_BEGIN ? job_begin : job_end)(&options->wish, &said);
 
-	return say(options, r, &said);
+	return job_say(options, r, &said);
 }
 
 int command_job(int argc, char **argv)

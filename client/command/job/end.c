@@ -82,7 +82,7 @@ static bool is_another(const struct job_wish *wish, const struct run *run)
 }
 
 /* Opens the run of @listed, and locks it. */
-static int take(const struct ending *ending, const struct run *listed, struct run *ret)
+static int end_take(const struct ending *ending, const struct run *listed, struct run *ret)
 {
 	int r = run_open(ending->folder_fd, listed, ret);
 
@@ -94,7 +94,7 @@ static int take(const struct ending *ending, const struct run *listed, struct ru
 static int take_written(const struct ending *ending, const struct run *listed, struct run *ret)
 {
 	char written[RUN_NAME_MAX], ended[RUN_NAME_MAX];
-	int r = take(ending, listed, ret);
+	int r = end_take(ending, listed, ret);
 
 	run_name(listed, RUN_IS_WRITTEN, written);
 	run_name(listed, RUN_IS_ENDED, ended);
@@ -118,11 +118,11 @@ static int decide(const struct ending *ending, struct run *ret)
 	if (run && run->kind == RUN_IS_OPEN) {
 		if (is_another(ending->wish, run))
 			return IS_ANOTHER_RUN;
-		r = take(ending, run, ret);
+		r = end_take(ending, run, ret);
 		return r < 0 ? r : end_run(ending, ret);
 	}
 	if (run && run->head.state == RUN_ENDED)
-		return take(ending, run, ret);
+		return end_take(ending, run, ret);
 	if (!run && written && written->text && !is_another(ending->wish, written))
 		return take_written(ending, written, ret);
 	return end_without_begin(ending, NULL,
@@ -175,7 +175,7 @@ static void say_refused(const struct ending *ending, const struct run *run, int 
 }
 
 /* True in *@ret_is_safe: the record is in its folder, or waits on the disk. */
-static int write_file(const struct ending *ending, const struct run *run, bool *ret_is_safe)
+static int end_write_file(const struct ending *ending, const struct run *run, bool *ret_is_safe)
 {
 	int r = 0, kept = 0;
 
@@ -189,7 +189,7 @@ static int write_file(const struct ending *ending, const struct run *run, bool *
 	return r;
 }
 
-static int print(const struct ending *ending, const char *text)
+static int end_print_record(const struct ending *ending, const char *text)
 {
 	int r;
 
@@ -234,8 +234,8 @@ static int write_and_note(const struct ending *ending, struct run *run)
 		r = send_to(ending, run);
 	if (r < 0)
 		return job_say_folder(ending->wish, r, ending->said);
-	r = write_file(ending, run, &is_safe);
-	printed = print(ending, run->text);
+	r = end_write_file(ending, run, &is_safe);
+	printed = end_print_record(ending, run->text);
 	if (r == 0)
 		r = printed;
 	if (is_safe && printed == 0) {
@@ -260,7 +260,8 @@ static int write_before(const struct ending *ending, const struct run *own)
 
 		if (listed->kind == RUN_IS_ENDED &&
 			strcmp(listed->head.id, ending->wish->id) == 0 &&
-			strcmp(listed->base, own->base) != 0 && take(ending, listed, &run) == 0) {
+			strcmp(listed->base, own->base) != 0 &&
+			end_take(ending, listed, &run) == 0) {
 			int written = write_and_note(ending, &run);
 
 			r = r < 0 ? r : written;
@@ -281,7 +282,7 @@ static int write_own(const struct ending *ending, struct run *run, int decided)
 	return 0;
 }
 
-static int write_all(const struct ending *ending, struct run *run, int decided)
+static int end_write_all(const struct ending *ending, struct run *run, int decided)
 {
 	int before, own;
 
@@ -326,7 +327,7 @@ int job_end(const struct job_wish *wish, struct job_said *ret_said)
 	if (r == 0)
 		r = decide_by_reading(&ending, &run);
 	waiting_init(&waiting, folder_fd, wish->spool_path);
-	r = write_all(&ending, &run, r);
+	r = end_write_all(&ending, &run, r);
 	folder_runs_done(&ending.runs);
 	return r;
 }

@@ -28,7 +28,7 @@ static bool is_asked_for(const char *socket_path)
 }
 
 /* A run that cannot be read has UNCORE_UNKNOWN_USER, which is UNCORE_NO_OWNER. */
-static uint32_t owner_of(int folder_fd)
+static uint32_t job_owner_of_folder(int folder_fd)
 {
 	_cleanup_(folder_runs_done) struct folder_runs runs;
 	uint32_t owner;
@@ -42,7 +42,7 @@ static uint32_t owner_of(int folder_fd)
 	return owner;
 }
 
-static int lock(int folder_fd, int *ret_fd)
+static int job_owner_lock(int folder_fd, int *ret_fd)
 {
 	_cleanup_close_ int fd =
 		openat(folder_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -60,12 +60,12 @@ void job_owner_follow(int folder_fd, const char *socket_path, struct job_said *s
 
 	if (!is_asked_for(socket_path))
 		return;
-	r = lock(folder_fd, &fd);
+	r = job_owner_lock(folder_fd, &fd);
 	if (r < 0)
 		snprintf(said->remark, sizeof said->remark,
 			"The owner of the node stays as it is: cannot lock the folder of jobs: %s.",
 			strerror(-r));
-	else if (uncore_set_owner(socket_path, owner_of(folder_fd)) < 0)
+	else if (uncore_set_owner(socket_path, job_owner_of_folder(folder_fd)) < 0)
 		snprintf(said->remark, sizeof said->remark,
 			"The owner of the node stays as it is: %.*s", RUN_WHY_MAX - 64,
 			uncore_error_text());

@@ -37,7 +37,7 @@ static double seconds_since(const struct run_head *head)
 	return head->ended_ns ? NAN : (double)(clock_now_ns() - head->begun_ns) / 1e9;
 }
 
-static void print_row(const struct run_head *head, bool first)
+static void job_list_print_row(const struct run_head *head, bool first)
 {
 	const char *why = why_without(head);
 	const double seconds = seconds_since(head);
@@ -56,7 +56,7 @@ static void print_row(const struct run_head *head, bool first)
 		*head->key && why ? ", " : "", why ? why : "");
 }
 
-static void write_json(struct jsonwriter *json, const struct run_head *head)
+static void job_list_write_json(struct jsonwriter *json, const struct run_head *head)
 {
 	char begun[RECORD_TIME_MAX];
 
@@ -74,9 +74,9 @@ static void write_json(struct jsonwriter *json, const struct run_head *head)
 static void show_one(const struct run_head *head, struct jsonwriter *json, bool *first)
 {
 	if (json)
-		write_json(json, head);
+		job_list_write_json(json, head);
 	else
-		print_row(head, *first);
+		job_list_print_row(head, *first);
 	*first = false;
 }
 

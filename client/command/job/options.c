@@ -107,7 +107,7 @@ static int take_trust(const char *text, struct job_options *options)
 	return trust_add(&options->trust, job_verb_title(options->verb), text) ? -1 : EXIT_FAILED;
 }
 
-static int take_option(const struct option_row *row, const char *text, void *options)
+static int job_take_option(const struct option_row *row, const char *text, void *options)
 {
 	static const struct {
 		const char *name;
@@ -160,7 +160,7 @@ static int take_arguments(int argc, char **argv, struct job_options *options)
 static int parse_verb(int argc, char **argv, struct job_options *options)
 {
 	const struct option_table *table = tables[options->verb];
-	int status = option_parse(table, argc, argv, options, take_option);
+	int status = option_parse(table, argc, argv, options, job_take_option);
 
 	return status < 0 ? take_arguments(argc - optind, argv + optind, options) : status;
 }

@@ -11,7 +11,7 @@
 /* --- sums --- */
 
 /* A whole number, like the counts. */
-static uint64_t sum_of(const struct record_region *region, uint32_t metric)
+static uint64_t job_report_sum_of(const struct record_region *region, uint32_t metric)
 {
 	uint64_t sum = 0;
 
@@ -28,7 +28,7 @@ static void write_totals(struct jsonwriter *json, const struct record *total)
 		const struct derived sum = derived_total(&total->regions[0], i);
 
 		shown.values[i] = (struct format_value){ total->metrics[i], total->units[i],
-			.why = sum.why, .count = sum_of(&total->regions[0], i),
+			.why = sum.why, .count = job_report_sum_of(&total->regions[0], i),
 			.quality = derived_is_known(&sum) ? sum.quality : UNCORE_ABSENT };
 	}
 	format_json_metrics(json, "total", &shown);

@@ -27,7 +27,7 @@ static void print_span(FILE *out, const struct job_record *record)
 		*record->end ? record->end : "an unknown time");
 }
 
-static void print_heading(FILE *out, const struct job_report *report)
+static void job_report_print_heading(FILE *out, const struct job_report *report)
 {
 	const struct job_record *first = report->run->records[0];
 	const size_t n = report->run->n;
@@ -98,7 +98,7 @@ static int fill_rows(const struct job_report *report, const struct spread *worst
 	return r;
 }
 
-static int print_table(FILE *out, const struct job_report *report, bool nodes)
+static int job_report_print_table(FILE *out, const struct job_report *report, bool nodes)
 {
 	const struct record *total = &report->join.total;
 	const uint32_t n_sockets = count_sockets(&total->regions[0]);
@@ -153,8 +153,8 @@ int job_report_print(FILE *out, const struct job_report *report, bool nodes)
 {
 	int r;
 
-	print_heading(out, report);
-	r = print_table(out, report, nodes);
+	job_report_print_heading(out, report);
+	r = job_report_print_table(out, report, nodes);
 	join_print_imbalance(out, &report->join);
 	spread_print(out, &report->join);
 	fputc('\n', out);

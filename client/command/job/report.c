@@ -25,7 +25,7 @@ void job_report_done(struct job_report *report)
 
 /* --- one run --- */
 
-static int compare_hosts(const void *a, const void *b)
+static int job_report_compare_hosts(const void *a, const void *b)
 {
 	const struct job_record *const *x = a, *const *y = b;
 
@@ -54,7 +54,7 @@ static int join_hosts(struct job_records *records, const struct job_run *run, st
 {
 	int r = 0;
 
-	qsort(run->records, run->n, sizeof(void *), compare_hosts);
+	qsort(run->records, run->n, sizeof(void *), job_report_compare_hosts);
 	if (is_of_run(&records->join, run)) {
 		*ret = records->join;
 		records->join = (struct join){};
@@ -89,7 +89,7 @@ static int find_met(const struct job_records *records, struct job_report *report
 }
 
 /* Returns how many hosts have no complete record. */
-static size_t write_notes(const struct job_report *report, FILE *out)
+static size_t job_report_write_notes(const struct job_report *report, FILE *out)
 {
 	const struct job_run *run = report->run;
 	size_t n = notes_write_missing(&report->join, report->expected, out);
@@ -129,7 +129,7 @@ int job_report_make(struct job_records *records, const struct job_run *run,
 	out = open_memstream(&ret->notes, &size_bytes);
 	if (!out)
 		return -ENOMEM;
-	n_without = write_notes(ret, out);
+	n_without = job_report_write_notes(ret, out);
 	return fclose(out) == EOF ? -ENOMEM : (int)n_without;
 }
 
@@ -162,7 +162,7 @@ struct host {
 };
 
 /* The worst first: those without figures, then those that moved the most. */
-static int by_bytes(const void *a, const void *b)
+static int job_report_by_bytes(const void *a, const void *b)
 {
 	const double x = ((const struct host *)a)->figures[0];
 	const double y = ((const struct host *)b)->figures[0];
@@ -175,7 +175,7 @@ static void add_known(double *sum, double count)
 	*sum = isnan(*sum) ? count : *sum + count;
 }
 
-static struct host host_of(const struct join *join, uint32_t part)
+static struct host job_report_host_of(const struct join *join, uint32_t part)
 {
 	const struct join_region *region = &join->regions[0];
 	struct host host = { join->records[region->parts[part].record].host, { NAN, NAN } };
@@ -204,10 +204,10 @@ static int show_still(FILE *out, const struct join *join)
 	if (!hosts)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		hosts[i] = host_of(join, i);
+		hosts[i] = job_report_host_of(join, i);
 		still.most = fmax(still.most, hosts[i].figures[0]);
 	}
-	qsort(hosts, n, sizeof *hosts, by_bytes);
+	qsort(hosts, n, sizeof *hosts, job_report_by_bytes);
 	still_begin(&still);
 	for (uint32_t i = 0; i < n; i++)
 		still_row(&still, hosts[i].name, hosts[i].figures, NULL);
@@ -215,7 +215,7 @@ static int show_still(FILE *out, const struct join *join)
 	return 0;
 }
 
-static int show_page(struct shown *shown, const struct job_report *report)
+static int job_report_show_page(struct shown *shown, const struct job_report *report)
 {
 	if (!shown->page.file.out)
 		return 0;
@@ -226,7 +226,7 @@ static int show_page(struct shown *shown, const struct job_report *report)
 }
 
 /* Returns the number of hosts without a complete record; negative errno. */
-static int show(struct shown *shown, const struct job_run *run)
+static int job_report_show(struct shown *shown, const struct job_run *run)
 {
 	const struct job_options *options = shown->options;
 	struct job_report report = { .run = run };
@@ -235,7 +235,7 @@ static int show(struct shown *shown, const struct job_run *run)
 	if (r == 0)
 		n_without = r = job_report_make(shown->records, run, &options->hosts, &report);
 	if (r >= 0)
-		r = show_page(shown, &report);
+		r = job_report_show_page(shown, &report);
 	if (r >= 0 && options->csv)
 		fputs(report.notes, stderr); /* they must not mix with the output */
 	else if (r >= 0 && options->json)
@@ -248,7 +248,8 @@ static int show(struct shown *shown, const struct job_run *run)
 
 /* --- which runs --- */
 
-static bool is_wanted(const struct job_options *options, const struct job_runs *runs, size_t i)
+static bool job_report_is_wanted(
+	const struct job_options *options, const struct job_runs *runs, size_t i)
 {
 	if (options->wish.key)
 		return strcmp(runs->all[i].key, options->wish.key) == 0;
@@ -256,7 +257,7 @@ static bool is_wanted(const struct job_options *options, const struct job_runs *
 }
 
 /* All runs of the job, also those that are not shown. */
-static void write_runs(const struct job_runs *runs, FILE *out)
+static void job_report_write_runs(const struct job_runs *runs, FILE *out)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
@@ -275,8 +276,8 @@ static void write_runs(const struct job_runs *runs, FILE *out)
 	jsonwriter_print(&json, out);
 }
 
-/* Ends what show() has begun. 0; -ENOMEM. */
-static int end_output(struct shown *shown, const struct job_runs *runs)
+/* Ends what job_report_show() has begun. 0; -ENOMEM. */
+static int job_report_end_output(struct shown *shown, const struct job_runs *runs)
 {
 	int r = 0;
 
@@ -286,7 +287,7 @@ static int end_output(struct shown *shown, const struct job_runs *runs)
 		r = jsonwriter_print(&shown->json, stdout);
 	if (r == 0 && shown->page.file.out) {
 		r = jsonwriter_print(&shown->page_json, shown->page.part[PAGE_DATA]);
-		write_runs(runs, shown->page.part[PAGE_MORE]);
+		job_report_write_runs(runs, shown->page.part[PAGE_MORE]);
 	}
 	return r;
 }
@@ -305,16 +306,16 @@ static int show_runs(struct shown *shown, const struct job_runs *runs)
 	jsonwriter_array(&shown->json, NULL);
 	jsonwriter_array(&shown->page_json, NULL);
 	for (size_t i = 0; r >= 0 && i < runs->n; i++) {
-		if (!is_wanted(options, runs, i))
+		if (!job_report_is_wanted(options, runs, i))
 			continue;
 		if (options->csv && !n)
 			record_csv_titles(stdout);
 		n++;
-		r = show(shown, &runs->all[i]);
+		r = job_report_show(shown, &runs->all[i]);
 		status = r ? EXIT_FAILED : status;
 	}
 	if (r >= 0 && n)
-		r = end_output(shown, runs);
+		r = job_report_end_output(shown, runs);
 	if (r < 0)
 		fprintf(stderr, "uncore job report: cannot join the records: %s.\n", strerror(-r));
 	else if (!n)

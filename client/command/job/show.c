@@ -14,7 +14,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-static void print_socket(const struct job_view *view, uint32_t i)
+static void job_show_print_socket(const struct job_view *view, uint32_t i)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	struct format_socket shown;
@@ -33,7 +33,7 @@ static void print_socket(const struct job_view *view, uint32_t i)
 	format_rows(stdout, &shown, NULL);
 }
 
-static void print_age(uint64_t age_ns)
+static void job_show_print_age(uint64_t age_ns)
 {
 	if (age_ns)
 		printf(" The counters were last read %.3g s ago: the site holds readings back "
@@ -41,7 +41,7 @@ static void print_age(uint64_t age_ns)
 			(double)age_ns / 1e9);
 }
 
-static int print(const struct job_view *view)
+static int job_show_print_view(const struct job_view *view)
 {
 	const struct run_head *head = &view->run->head;
 	char begun[RECORD_TIME_MAX];
@@ -55,13 +55,13 @@ static int print(const struct job_view *view)
 	printf("\n Job %s of user %" PRIu32 ", since %s, platform %s:\n\n", head->id, head->uid,
 		*begun ? begun : "an unknown time", head->platform);
 	for (uint32_t i = 0; i < head->n_sockets; i++)
-		print_socket(view, i);
-	print_age(view->reading->readout.age_ns);
+		job_show_print_socket(view, i);
+	job_show_print_age(view->reading->readout.age_ns);
 	format_caveats(stdout, head->platform, "this job");
 	return 0;
 }
 
-static int print_json(const struct job_view *view)
+static int job_show_print_json(const struct job_view *view)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -74,7 +74,8 @@ static int print_json(const struct job_view *view)
 }
 
 /* Of all runs of the folder, so that @id can be told of the others. */
-static int find(int folder_fd, const char *id, struct folder_runs *ret_runs, const struct run **ret)
+static int job_show_find_run(
+	int folder_fd, const char *id, struct folder_runs *ret_runs, const struct run **ret)
 {
 	int r = folder_lock(folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
 
@@ -89,13 +90,13 @@ static int find(int folder_fd, const char *id, struct folder_runs *ret_runs, con
 }
 
 /* The others are those of after the reading, so that they cover all of it. */
-static int show(const struct job_options *options, int folder_fd, const struct job_reading *reading,
-	uint64_t now_ns)
+static int job_show_run(const struct job_options *options, int folder_fd,
+	const struct job_reading *reading, uint64_t now_ns)
 {
 	_cleanup_(folder_runs_done) struct folder_runs runs = { .n = 0 };
 	_cleanup_(job_view_done) struct job_view view = { .run = NULL };
 	const struct run *run;
-	int r = find(folder_fd, options->wish.id, &runs, &run);
+	int r = job_show_find_run(folder_fd, options->wish.id, &runs, &run);
 
 	if (r == -ENOENT) {
 		fprintf(stderr, "uncore job show: job %s is not open on this host.\n",
@@ -106,7 +107,7 @@ static int show(const struct job_options *options, int folder_fd, const struct j
 		return job_fail("uncore job show", &options->wish, r);
 	job_view_init(&view, run, reading, &runs);
 	view.end.ns = now_ns;
-	return options->json ? print_json(&view) : print(&view);
+	return options->json ? job_show_print_json(&view) : job_show_print_view(&view);
 }
 
 int job_show(const struct job_options *options)
@@ -119,5 +120,5 @@ int job_show(const struct job_options *options)
 		return job_fail("uncore job show", &options->wish, folder_fd);
 	job_reading_take(
 		options->wish.socket_path, READER_GAUGE, now_ns + JOB_PATIENCE_NS, &reading);
-	return show(options, folder_fd, &reading, now_ns);
+	return job_show_run(options, folder_fd, &reading, now_ns);
 }

@@ -14,7 +14,7 @@
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 /* Copies from the file, which need not have what it says it has. */
-static bool take(const struct elf_file *file, uint64_t offset, void *ret, size_t n)
+static bool elf_take(const struct elf_file *file, uint64_t offset, void *ret, size_t n)
 {
 	if (offset > file->n_bytes || n > file->n_bytes - offset)
 		return false;
@@ -25,7 +25,7 @@ static bool take(const struct elf_file *file, uint64_t offset, void *ret, size_t
 bool elf_file_of(const char *bytes, size_t n_bytes, struct elf_file *ret)
 {
 	*ret = (struct elf_file){ .bytes = bytes, .n_bytes = n_bytes };
-	return take(ret, 0, &ret->header, sizeof ret->header) &&
+	return elf_take(ret, 0, &ret->header, sizeof ret->header) &&
 	       memcmp(ret->header.e_ident, __ehdr_start.e_ident, EI_VERSION) == 0 &&
 	       ret->header.e_machine == __ehdr_start.e_machine;
 }
@@ -60,12 +60,13 @@ const char *elf_file_loader(const struct elf_file *file)
 	char last;
 
 	for (unsigned i = 0; i < file->header.e_phnum; i++) {
-		if (!take(file, file->header.e_phoff + i * sizeof part, &part, sizeof part))
+		if (!elf_take(file, file->header.e_phoff + i * sizeof part, &part, sizeof part))
 			return NULL;
 		if (part.p_type != PT_INTERP)
 			continue;
 		return part.p_filesz && part.p_offset < file->n_bytes &&
-				       take(file, part.p_offset + part.p_filesz - 1, &last, 1) &&
+				       elf_take(
+					       file, part.p_offset + part.p_filesz - 1, &last, 1) &&
 				       !last
 			       ? file->bytes + part.p_offset
 			       : NULL;
@@ -74,17 +75,17 @@ const char *elf_file_loader(const struct elf_file *file)
 }
 
 /* The symbols that ld.so sees, and the section with their names. */
-static bool find_symbols(
+static bool elf_find_symbols(
 	const struct elf_file *file, ElfW(Shdr) * ret_symbols, ElfW(Shdr) * ret_names)
 {
 	const uint64_t at = file->header.e_shoff;
 
 	for (unsigned i = 0; i < file->header.e_shnum; i++) {
-		if (!take(file, at + i * sizeof *ret_symbols, ret_symbols, sizeof *ret_symbols))
+		if (!elf_take(file, at + i * sizeof *ret_symbols, ret_symbols, sizeof *ret_symbols))
 			return false;
 		if (ret_symbols->sh_type == SHT_DYNSYM)
-			return take(file, at + ret_symbols->sh_link * sizeof *ret_names, ret_names,
-				sizeof *ret_names);
+			return elf_take(file, at + ret_symbols->sh_link * sizeof *ret_names,
+				ret_names, sizeof *ret_names);
 	}
 	return false;
 }
@@ -96,13 +97,13 @@ bool elf_file_calls(const struct elf_file *file, const char *prefix)
 	ElfW(Sym) symbol;
 	char name[64];
 
-	if (n > sizeof name || !find_symbols(file, &symbols, &names))
+	if (n > sizeof name || !elf_find_symbols(file, &symbols, &names))
 		return false;
 	for (uint64_t i = 0; i < symbols.sh_size / sizeof symbol; i++) {
-		if (!take(file, symbols.sh_offset + i * sizeof symbol, &symbol, sizeof symbol))
+		if (!elf_take(file, symbols.sh_offset + i * sizeof symbol, &symbol, sizeof symbol))
 			return false;
 		if (symbol.st_shndx == SHN_UNDEF &&
-			take(file, names.sh_offset + symbol.st_name, name, n) &&
+			elf_take(file, names.sh_offset + symbol.st_name, name, n) &&
 			memcmp(name, prefix, n) == 0)
 			return true;
 	}

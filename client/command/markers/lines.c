@@ -38,7 +38,7 @@ static bool is_trusted(const char *path)
 	       (status.st_uid == 0 || status.st_uid == geteuid());
 }
 
-static bool is_same(const struct place *place)
+static bool lines_is_same(const struct place *place)
 {
 	struct elf_file file;
 	bool is_same;
@@ -51,7 +51,7 @@ static bool is_same(const struct place *place)
 }
 
 /* The last line that addr2line prints; "??:0" if it knows none. */
-static void keep(char *line, void *argument)
+static void lines_keep(char *line, void *argument)
 {
 	char *kept = argument;
 
@@ -66,11 +66,11 @@ static char *line_of(const char *title)
 	char offset[32], line[PATH_MAX] = "", *found;
 	struct place place;
 
-	if (!take_apart(title, &place) || !is_same(&place))
+	if (!take_apart(title, &place) || !lines_is_same(&place))
 		return NULL;
 	snprintf(offset, sizeof offset, "%#lx", place.offset - 1);
 	program_each_line((char *[]){ (char *)"addr2line", (char *)"-e", place.path, offset, NULL },
-		keep, line);
+		lines_keep, line);
 	if (!*line || asprintf(&found, "%s (%s+%#lx)", line, place.path, place.offset) < 0)
 		return NULL;
 	return found;
@@ -95,7 +95,7 @@ const char *lines_of_place(const char *title)
 	return known[i].line;
 }
 
-static void find(struct record_region *region)
+static void lines_find_one(struct record_region *region)
 {
 	const char *line = region->title ? lines_of_place(region->title) : NULL;
 	char *title = line ? strdup(line) : NULL;
@@ -109,5 +109,5 @@ static void find(struct record_region *region)
 void lines_find(struct record *record)
 {
 	for (uint32_t i = 0; i < record->n_regions; i++)
-		find(&record->regions[i]);
+		lines_find_one(&record->regions[i]);
 }

@@ -53,7 +53,7 @@ static const struct family families[FAMILIES] = {
 	{ "itt", .variables = { "INTEL_LIBITTNOTIFY64" } },
 };
 
-static bool begins(const char *text, const char *prefix)
+static bool markers_begins(const char *text, const char *prefix)
 {
 	return prefix && strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -71,20 +71,21 @@ static bool has_variable(
 
 /* Looks into the program, or into a library: its name, and its file or NULL. libomp and others also
  * carry the marks of a family that comes later; they are made for their own. */
-static void look(struct family_seen seen[FAMILIES], const char *name, const struct elf_file *file)
+static void markers_look(
+	struct family_seen seen[FAMILIES], const char *name, const struct elf_file *file)
 {
 	bool found = false;
 
 	for (unsigned i = 0; i < FAMILIES; i++) {
 		const struct family *family = &families[i];
-		bool carries = begins(name, family->library);
+		bool carries = markers_begins(name, family->library);
 
 		for (size_t k = 0; file && k < ARRAY_SIZE(family->calls) && family->calls[k]; k++)
 			carries |= elf_file_calls(file, family->calls[k]);
 		if (file && !family->is_preloaded && !found)
 			found = carries = has_variable(family, &seen[i], file);
 		seen[i].is_carried |= carries;
-		seen[i].is_lacking |= begins(name, family->lacking);
+		seen[i].is_lacking |= markers_begins(name, family->lacking);
 	}
 }
 
@@ -96,7 +97,7 @@ static void look_into_library(const char *name, const char *path, void *seen)
 	struct elf_file file;
 	const bool is_open = path && elf_file_open(path, &file) == 0;
 
-	look(seen, slash ? slash + 1 : name, is_open ? &file : NULL);
+	markers_look(seen, slash ? slash + 1 : name, is_open ? &file : NULL);
 	if (is_open)
 		elf_file_done(&file);
 }
@@ -116,7 +117,7 @@ static const char *look_into_program(char **command, struct family_seen seen[FAM
 	if (r < 0)
 		return "runs no program that was found: name its markers";
 	loader = elf_file_loader(&file);
-	look(seen, "", &file);
+	markers_look(seen, "", &file);
 	if (loader)
 		program_each_library(path, loader, look_into_library, seen);
 	elf_file_done(&file);
@@ -148,7 +149,7 @@ static const char *taken_by(const struct family *family)
 }
 
 /* Appends to what is @served, or says in @not why it is not. */
-static void serve(const struct family *family, const struct family_seen *seen,
+static void markers_serve(const struct family *family, const struct family_seen *seen,
 	char served[SAID_BYTES], char not [SAID_BYTES])
 {
 	const char *variable = taken_by(family);
@@ -184,7 +185,7 @@ static unsigned family_of(const char *name, size_t n)
 }
 
 /* Returns -1 to go on, or the exit status. */
-static int choose(const char *list, bool ret_chosen[FAMILIES])
+static int markers_choose(const char *list, bool ret_chosen[FAMILIES])
 {
 	do {
 		const size_t n = strcspn(list, ",");
@@ -208,7 +209,7 @@ int markers_prepare(const char *list, char **command)
 	struct family_seen seen[FAMILIES] = {};
 	bool is_auto = strcmp(list, "auto") == 0, chosen[FAMILIES] = {};
 	char served[SAID_BYTES] = "", not [SAID_BYTES] = "";
-	const int status = is_auto ? -1 : choose(list, chosen);
+	const int status = is_auto ? -1 : markers_choose(list, chosen);
 	const char *why = look_into_program(command, seen);
 
 	if (status >= 0)
@@ -217,7 +218,7 @@ int markers_prepare(const char *list, char **command)
 		if (is_auto && seen[i].is_carried && families[i].unasked)
 			text_append(not, SAID_BYTES, " %s", families[i].unasked);
 		else if (is_auto ? seen[i].is_carried : chosen[i])
-			serve(&families[i], &seen[i], served, not );
+			markers_serve(&families[i], &seen[i], served, not );
 		else if (seen[i].is_lacking)
 			text_append(not, SAID_BYTES, " Not %s: %s.", families[i].name,
 				families[i].lack);

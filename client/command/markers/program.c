@@ -62,7 +62,7 @@ int program_find(char **command, char ret_path[PATH_MAX], struct elf_file *ret)
 
 /* --- what another program prints --- */
 
-static pid_t start(char *const command[], int out)
+static pid_t program_start(char *const command[], int out)
 {
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
@@ -87,7 +87,7 @@ void program_each_line(
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return;
-	pid = start(command, ends[1]);
+	pid = program_start(command, ends[1]);
 	close(ends[1]);
 	in = fdopen(ends[0], "r");
 	while (in && getline(&line, &size_bytes, in) >= 0)
@@ -104,7 +104,7 @@ struct libraries {
 };
 
 /* A line is "NAME => PATH (ADDRESS)", "NAME => not found" or "PATH (ADDRESS)". */
-static void take_line(char *line, void *argument)
+static void program_take_line(char *line, void *argument)
 {
 	const struct libraries *libraries = argument;
 	char *name = line + strspn(line, " \t"), *arrow = strstr(line, " => "), *path, *end;
@@ -125,5 +125,5 @@ void program_each_library(const char *program, const char *loader,
 	struct libraries libraries = { take, argument };
 
 	program_each_line((char *[]){ (char *)loader, (char *)"--list", (char *)program, NULL },
-		take_line, &libraries);
+		program_take_line, &libraries);
 }

@@ -6,7 +6,7 @@
 
 #include "common/macro.h"
 
-static int complain(const struct page *page, int error)
+static int page_complain(const struct page *page, int error)
 {
 	written_complain(page->command, page->path, error);
 	return -1;
@@ -20,16 +20,16 @@ int page_open(struct page *page)
 		return 0;
 	r = written_open(page->path, WRITTEN_WHOLE, &page->file);
 	if (r < 0)
-		return complain(page, r);
+		return page_complain(page, r);
 	for (int i = 0; i < PAGE_PARTS; i++) {
 		page->part[i] = open_memstream(&page->text[i], &page->size[i]);
 		if (!page->part[i])
-			return complain(page, -ENOMEM);
+			return page_complain(page, -ENOMEM);
 	}
 	return 0;
 }
 
-static void write_escaped(FILE *out, const char *text, const char *less, const char *ampersand)
+static void page_write_escaped(FILE *out, const char *text, const char *less, const char *ampersand)
 {
 	for (; *text; text++)
 		if (*text == '<')
@@ -42,14 +42,14 @@ static void write_escaped(FILE *out, const char *text, const char *less, const c
 
 void page_text(FILE *out, const char *text)
 {
-	write_escaped(out, text, "&lt;", "&amp;");
+	page_write_escaped(out, text, "&lt;", "&amp;");
 }
 
 /* In JSON a < is only in texts. Without it no text ends the script, or begins a comment. */
-static void write_json(FILE *out, const char *id, const char *json)
+static void page_write_json(FILE *out, const char *id, const char *json)
 {
 	fprintf(out, "<script type=\"application/json\" id=\"%s\">", id);
-	write_escaped(out, json, "\\u003c", "&");
+	page_write_escaped(out, json, "\\u003c", "&");
 	fputs("</script>\n", out);
 }
 
@@ -71,7 +71,7 @@ int page_write(struct page *page)
 	if (!out)
 		return 0;
 	if (close_parts(page) < 0)
-		return complain(page, -ENOMEM);
+		return page_complain(page, -ENOMEM);
 	fputs(page->kind->head, out);
 	fputs(page->text[PAGE_STILL], out);
 	fputs("</noscript>\n</main>\n<details id=\"text\" open><summary>As text</summary>\n"
@@ -79,12 +79,12 @@ int page_write(struct page *page)
 		out);
 	page_text(out, page->text[PAGE_TEXT]);
 	fputs("</pre></details>\n", out);
-	write_json(out, "data", page->size[PAGE_DATA] ? page->text[PAGE_DATA] : "null");
+	page_write_json(out, "data", page->size[PAGE_DATA] ? page->text[PAGE_DATA] : "null");
 	if (page->size[PAGE_MORE])
-		write_json(out, "more", page->text[PAGE_MORE]);
+		page_write_json(out, "more", page->text[PAGE_MORE]);
 	fputs(page->kind->tail, out);
 	r = written_end(&page->file);
-	return r < 0 ? complain(page, r) : 0;
+	return r < 0 ? page_complain(page, r) : 0;
 }
 
 void page_done(struct page *page)

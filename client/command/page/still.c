@@ -34,7 +34,7 @@ static void write_bar(const struct still *still, const double figures[2])
 }
 
 /* A line from the least to the most of each band. */
-static void write_course(const struct still *still, const struct still_band *course)
+static void still_write_course(const struct still *still, const struct still_band *course)
 {
 	fputs("<path class=\"course\" d=\"", still->out);
 	for (int x = 0; x < STILL_WIDTH; x++)
@@ -45,7 +45,7 @@ static void write_course(const struct still *still, const struct still_band *cou
 	fputs("\"/>", still->out);
 }
 
-static void write_figures(const struct still *still, const double figures[2])
+static void still_write_figures(const struct still *still, const double figures[2])
 {
 	for (int i = 0; i < 2; i++) {
 		char text[QUANTITY_MAX] = "absent";
@@ -88,7 +88,7 @@ static bool begin_row(struct still *still, const char *name)
 static void end_row(const struct still *still, const double figures[2])
 {
 	fputs("</svg></td>", still->out);
-	write_figures(still, figures);
+	still_write_figures(still, figures);
 	fputs("</tr>\n", still->out);
 }
 
@@ -98,7 +98,7 @@ void still_row(struct still *still, const char *name, const double figures[2],
 	if (!begin_row(still, name))
 		return;
 	if (course)
-		write_course(still, course);
+		still_write_course(still, course);
 	else
 		write_bar(still, figures);
 	end_row(still, figures);

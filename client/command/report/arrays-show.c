@@ -26,7 +26,7 @@ static bool is_systems(const char *place)
  * The line in a source of the program, if one of the frames has it; else the first frame that is in
  * a module of its own.
  */
-static void find_place(const struct array *array, char ret[PLACE_BYTES])
+static void arrays_find_place(const struct array *array, char ret[PLACE_BYTES])
 {
 	char frame[PLACE_BYTES];
 
@@ -94,7 +94,7 @@ static void print_arrays(const struct arrays *arrays, const char *region)
 			continue;
 		}
 		quantity_bytes(all[i].bytes, size);
-		find_place(&all[i], place);
+		arrays_find_place(&all[i], place);
 		if (all[i].module)
 			printf("   %10s  %s\n", size, place);
 		else
@@ -107,7 +107,7 @@ static void print_arrays(const struct arrays *arrays, const char *region)
 	printf("   %10s  at %zu other places\n", size, n - SHOWN_MOST);
 }
 
-static void print_head(const struct arrays *arrays, const char *region)
+static void arrays_print_head(const struct arrays *arrays, const char *region)
 {
 	char size[QUANTITY_MAX], name[COLUMN_CELL_MAX];
 	const struct array *all;
@@ -177,18 +177,18 @@ static void print_caveats(const struct arrays *arrays)
 			(unsigned long long)arrays->n_lost);
 }
 
-static void print_table(
+static void arrays_print_table(
 	const struct arrays *arrays, const struct join *join, const struct candidates *candidates)
 {
 	for (size_t i = 0; i < candidates->n; i++) {
-		print_head(arrays, candidates->all[i].row.name);
+		arrays_print_head(arrays, candidates->all[i].row.name);
 		print_arrays(arrays, candidates->all[i].row.name);
 		print_bound(join, &candidates->all[i]);
 	}
 	for (size_t i = 0; !join && i < arrays->n; i++)
 		if (*arrays->all[i].region &&
 			(!i || strcmp(arrays->all[i].region, arrays->all[i - 1].region) != 0)) {
-			print_head(arrays, arrays->all[i].region);
+			arrays_print_head(arrays, arrays->all[i].region);
 			print_arrays(arrays, arrays->all[i].region);
 		}
 	print_static(arrays);
@@ -206,7 +206,7 @@ static void write_arrays(
 
 	jsonwriter_array(json, key);
 	for (size_t i = 0; i < n; i++) {
-		find_place(&all[i], place);
+		arrays_find_place(&all[i], place);
 		jsonwriter_object(json, NULL);
 		jsonwriter_text(json, "kind", all[i].kind);
 		jsonwriter_text_or_null(json, "place", place);
@@ -233,7 +233,7 @@ static void write_candidate(struct jsonwriter *json, const struct arrays *arrays
 	jsonwriter_close(json);
 }
 
-static int print_json(
+static int arrays_print_json(
 	const struct arrays *arrays, const struct join *join, const struct candidates *candidates)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
@@ -269,9 +269,9 @@ int arrays_show(const struct report_options *options, const struct arrays *array
 	int r = join ? candidates_find(join, options->candidates, &candidates) : 0;
 
 	if (r == 0 && is_json)
-		r = print_json(arrays, join, &candidates);
+		r = arrays_print_json(arrays, join, &candidates);
 	else if (r == 0)
-		print_table(arrays, join, &candidates);
+		arrays_print_table(arrays, join, &candidates);
 	if (r == 0)
 		fputs(notes, is_json ? stderr : stdout);
 	return r;

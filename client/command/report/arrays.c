@@ -28,7 +28,7 @@ bool arrays_is_file(const char *path)
 	return in && fread(text, 1, SCHEMA_BYTES, in) && arrays_is_text(text);
 }
 
-static int add(struct arrays *arrays, struct array array)
+static int arrays_add_one(struct arrays *arrays, struct array array)
 {
 	struct array *all = reallocarray(arrays->all, arrays->n + 1, sizeof *all);
 
@@ -40,7 +40,7 @@ static int add(struct arrays *arrays, struct array array)
 }
 
 /* The frames in lines. */
-static char *key_of(const struct json_value *frames)
+static char *arrays_key_of(const struct json_value *frames)
 {
 	char *key = NULL;
 	size_t size_bytes;
@@ -53,7 +53,7 @@ static char *key_of(const struct json_value *frames)
 	return fclose(out) == EOF ? NULL : key;
 }
 
-static int add_region(
+static int arrays_add_region(
 	struct arrays *arrays, const struct arrays_file *file, const struct json_value *region)
 {
 	const struct json_value *sites = json_list(file->document.json.values, "sites");
@@ -68,11 +68,11 @@ static int add_region(
 			return -EBADMSG;
 		for (size_t i = 0; i < number; i++)
 			site = json_next(sites, site);
-		r = add(arrays, (struct array){ .region = json_text(region, "name", "?"),
-					.kind = json_text(site, "kind", "other places"),
-					.key = file->keys[number],
-					.bytes = json_real(part, "most_bytes"),
-					.n = json_real(part, "most_blocks") });
+		r = arrays_add_one(arrays, (struct array){ .region = json_text(region, "name", "?"),
+						   .kind = json_text(site, "kind", "other places"),
+						   .key = file->keys[number],
+						   .bytes = json_real(part, "most_bytes"),
+						   .n = json_real(part, "most_blocks") });
 		if (r < 0)
 			return r;
 	}
@@ -89,7 +89,8 @@ static int add_static(struct arrays *arrays, const struct json_value *document)
 		arrays->unnamed_bytes += json_real(module, "bytes");
 	JSON_EACH (objects, object)
 		if (r == 0)
-			r = add(arrays, (struct array){ .region = "",
+			r = arrays_add_one(
+				arrays, (struct array){ .region = "",
 						.kind = "static",
 						.key = json_text(object, "name", "?"),
 						.module = json_text(object, "module", "?"),
@@ -108,14 +109,14 @@ static int add_document(struct arrays *arrays, struct arrays_file *file)
 	file->keys = calloc(json_length(sites) + 1, sizeof *file->keys);
 	JSON_EACH (sites, site)
 		if (file->keys && r == 0) {
-			file->keys[file->n_keys] = key_of(json_list(site, "frames"));
+			file->keys[file->n_keys] = arrays_key_of(json_list(site, "frames"));
 			r = file->keys[file->n_keys++] ? 0 : -ENOMEM;
 		}
 	if (r == 0 && !file->keys)
 		r = -ENOMEM;
 	JSON_EACH (regions, region)
 		if (r == 0)
-			r = add_region(arrays, file, region);
+			r = arrays_add_region(arrays, file, region);
 	arrays->n_lost += json_number(document, "lost_blocks");
 	if (json_number(document, "least_bytes") > arrays->least_bytes)
 		arrays->least_bytes = json_number(document, "least_bytes");
@@ -139,7 +140,7 @@ int arrays_add(struct arrays *arrays, char *text)
 	return add_document(arrays, file);
 }
 
-static int compare(const struct array *a, const struct array *b)
+static int arrays_compare(const struct array *a, const struct array *b)
 {
 	int r = strcmp(a->region, b->region);
 
@@ -150,10 +151,10 @@ static int compare(const struct array *a, const struct array *b)
 
 static int by_place(const void *a, const void *b)
 {
-	return compare(a, b);
+	return arrays_compare(a, b);
 }
 
-static int by_bytes(const void *a, const void *b)
+static int arrays_by_bytes(const void *a, const void *b)
 {
 	const struct array *x = a, *y = b;
 	const int r = strcmp(x->region, y->region);
@@ -169,14 +170,14 @@ void arrays_join(struct arrays *arrays)
 		return;
 	qsort(arrays->all, arrays->n, sizeof *arrays->all, by_place);
 	for (size_t i = 1; i < arrays->n; i++)
-		if (compare(&arrays->all[n], &arrays->all[i]) == 0) {
+		if (arrays_compare(&arrays->all[n], &arrays->all[i]) == 0) {
 			arrays->all[n].bytes += arrays->all[i].bytes;
 			arrays->all[n].n += arrays->all[i].n;
 		} else {
 			arrays->all[++n] = arrays->all[i];
 		}
 	arrays->n = n + 1;
-	qsort(arrays->all, arrays->n, sizeof *arrays->all, by_bytes);
+	qsort(arrays->all, arrays->n, sizeof *arrays->all, arrays_by_bytes);
 }
 
 void arrays_done(struct arrays *arrays)

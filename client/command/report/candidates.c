@@ -17,7 +17,7 @@
 #include "common/text.h"
 
 /* Adds the bytes of a metric of DRAM. False: they are not known. */
-static bool add_metric(struct candidate *ret, uint32_t metric)
+static bool candidates_add_metric(struct candidate *ret, uint32_t metric)
 {
 	const struct derived total = derived_total(&ret->row, metric);
 	const struct derived_bracket bracket = derived_bracket(&ret->row, metric);
@@ -31,7 +31,7 @@ static bool add_metric(struct candidate *ret, uint32_t metric)
 }
 
 /* False: the region has no such figures. */
-static bool take(const struct join *join, uint32_t number, struct candidate *ret)
+static bool candidates_take_region(const struct join *join, uint32_t number, struct candidate *ret)
 {
 	*ret = (struct candidate){ .row = join_row(join, number), .basis = "counted" };
 	const double window_ns = (double)derived_window_ns(&ret->row);
@@ -40,7 +40,7 @@ static bool take(const struct join *join, uint32_t number, struct candidate *ret
 	for (uint32_t m = 0; m < join->total.n_metrics; m++)
 		if (strncmp(join->total.metrics[m], "dram.", strlen("dram.")) == 0 &&
 			derived_is_memory(&join->total, m))
-			n += add_metric(ret, m);
+			n += candidates_add_metric(ret, m);
 	if (!n || !(window_ns > 0))
 		return false;
 	ret->rate = ret->bytes / window_ns;
@@ -63,7 +63,7 @@ static double peak_of(const struct validated *validated, const struct record_reg
 	return sum;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int candidates_by_bytes(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -75,10 +75,10 @@ static int by_misses(const void *a, const void *b)
 	const struct record_misses *x = &((const struct candidate *)a)->row.misses;
 	const struct record_misses *y = &((const struct candidate *)b)->row.misses;
 
-	return x->count == y->count ? by_bytes(a, b) : x->count < y->count ? 1 : -1;
+	return x->count == y->count ? candidates_by_bytes(a, b) : x->count < y->count ? 1 : -1;
 }
 
-static bool is_counted(const struct candidate *one, const char *event)
+static bool candidates_is_counted(const struct candidate *one, const char *event)
 {
 	const struct record_misses *misses = &one->row.misses;
 
@@ -91,18 +91,18 @@ static void sort(struct candidates *candidates)
 	const size_t n = candidates->n;
 	size_t n_counted = 0;
 
-	while (n_counted < n &&
-		is_counted(&candidates->all[n_counted], candidates->all[0].row.misses.event))
+	while (n_counted < n && candidates_is_counted(&candidates->all[n_counted],
+					candidates->all[0].row.misses.event))
 		n_counted++;
 	candidates->are_counted = n && n_counted == n;
 	qsort(candidates->all, n, sizeof *candidates->all,
-		candidates->are_counted ? by_misses : by_bytes);
+		candidates->are_counted ? by_misses : candidates_by_bytes);
 	for (size_t i = n; i-- > 0;)
 		if (candidates->all[i].row.misses.absent)
 			candidates->lacks = &candidates->all[i];
 }
 
-static double best_of(const struct candidates *candidates)
+static double candidates_best_of(const struct candidates *candidates)
 {
 	double best = 0;
 
@@ -121,7 +121,7 @@ static void find_reference(const struct join *join, struct candidates *candidate
 	validated_done(&validated);
 	candidates->is_validated = candidates->reference > 0;
 	if (!candidates->is_validated)
-		candidates->reference = best_of(candidates);
+		candidates->reference = candidates_best_of(candidates);
 }
 
 int candidates_find(const struct join *join, double percent, struct candidates *ret)
@@ -132,7 +132,7 @@ int candidates_find(const struct join *join, double percent, struct candidates *
 	if (!ret->all)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		ret->n += take(join, i, &ret->all[ret->n]);
+		ret->n += candidates_take_region(join, i, &ret->all[ret->n]);
 	find_reference(join, ret);
 	for (size_t i = 0; i < ret->n; i++)
 		if (ret->all[i].rate > 0 && 100 * ret->all[i].rate >= percent * ret->reference)
@@ -155,7 +155,7 @@ static double misses_ns(const struct record_cost *cost)
 	return cost->n_misses ? (double)cost->misses_ns / (double)cost->n_misses : NAN;
 }
 
-static void print_row(const struct candidates *candidates, const struct candidate *one)
+static void candidates_print_row(const struct candidates *candidates, const struct candidate *one)
 {
 	char name[COLUMN_CELL_MAX], bytes[QUANTITY_MAX], rate[QUANTITY_MAX], share[QUANTITY_MAX];
 	char shared[QUANTITY_MAX] = "-";
@@ -215,7 +215,7 @@ static void print_order(const struct candidates *candidates, const struct join *
 	}
 }
 
-static void print_table(
+static void candidates_print_table(
 	const struct candidates *candidates, const struct join *join, double percent)
 {
 	char rate[QUANTITY_MAX];
@@ -228,7 +228,7 @@ static void print_table(
 	printf(" %-30s %12s %-9s %12s %8s %8s", "region", "DRAM", "", "rate", "share", "shared");
 	puts(candidates->are_counted ? "       missed" : "");
 	for (size_t i = 0; i < candidates->n; i++)
-		print_row(candidates, &candidates->all[i]);
+		candidates_print_row(candidates, &candidates->all[i]);
 	print_order(candidates, join);
 	fputs(" shared: the time in which other regions were open, too; \"at least\" is the low "
 	      "end "
@@ -251,7 +251,8 @@ static void candidate_json(
 	jsonwriter_close(json);
 }
 
-static int print_json(const struct candidates *candidates, const struct join *join, double percent)
+static int candidates_print_json(
+	const struct candidates *candidates, const struct join *join, double percent)
 {
 	struct jsonwriter json;
 	int r;
@@ -281,9 +282,9 @@ int candidates_show(
 	int r = candidates_find(join, percent, &candidates);
 
 	if (r == 0 && options->output == REPORT_JSON)
-		r = print_json(&candidates, join, percent);
+		r = candidates_print_json(&candidates, join, percent);
 	else if (r == 0)
-		print_table(&candidates, join, percent);
+		candidates_print_table(&candidates, join, percent);
 	if (r == 0)
 		fputs(notes, options->output == REPORT_TABLE ? stdout : stderr);
 	candidates_done(&candidates);

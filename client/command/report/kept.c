@@ -16,12 +16,12 @@
 enum { TEAMS_MOST = 1024 }; /* more than uncored keeps of any user */
 
 /* A table that nobody has joined yet belongs to a job that is about to begin. */
-static bool is_wanted(const struct kept_choice *choice, const struct record *record)
+static bool kept_is_wanted(const struct kept_choice *choice, const struct record *record)
 {
 	return record->n_members && (!choice->name || strcmp(record->team, choice->name) == 0);
 }
 
-static int add(struct kept_list *list, struct record *record, unsigned n_living)
+static int kept_add(struct kept_list *list, struct record *record, unsigned n_living)
 {
 	if (array_room(&list->teams, list->n, sizeof *list->teams) < 0)
 		return -ENOMEM;
@@ -38,7 +38,7 @@ static int note_unreadable(struct kept_list *list, const char *why)
 }
 
 /* The table may contain anything: any process of the user can write into it. */
-static int take(
+static int kept_take(
 	const struct kept_choice *choice, char *json, unsigned n_living, struct kept_list *list)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
@@ -52,12 +52,12 @@ static int take(
 		return note_unreadable(list, sentence);
 	}
 	lines_find(&record);
-	r = is_wanted(choice, &record) ? add(list, &record, n_living) : 0;
+	r = kept_is_wanted(choice, &record) ? kept_add(list, &record, n_living) : 0;
 	return r < 0 ? r : 1;
 }
 
 /* Gets team number @number. 1: it exists; 0: there is none. */
-static int get(const struct kept_choice *choice, uint32_t number, struct kept_list *list)
+static int kept_get_team(const struct kept_choice *choice, uint32_t number, struct kept_list *list)
 {
 	_cleanup_free_ char *json = NULL;
 	int r = uncore_team_record(NULL, choice->uid, NULL, number, &json);
@@ -68,7 +68,7 @@ static int get(const struct kept_choice *choice, uint32_t number, struct kept_li
 		return 1;
 	if (r == -EBADMSG)
 		return note_unreadable(list, uncore_error_text());
-	return r < 0 ? r : take(choice, json, (unsigned)r, list);
+	return r < 0 ? r : kept_take(choice, json, (unsigned)r, list);
 }
 
 int kept_get(const struct kept_choice *choice, struct kept_list *ret)
@@ -77,7 +77,7 @@ int kept_get(const struct kept_choice *choice, struct kept_list *ret)
 
 	*ret = (struct kept_list){ .n = 0 };
 	for (uint32_t i = 0; i < TEAMS_MOST && r == 1; i++)
-		r = get(choice, i, ret);
+		r = kept_get_team(choice, i, ret);
 	return r < 0 ? r : 0;
 }
 

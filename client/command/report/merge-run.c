@@ -78,7 +78,7 @@ static char *take_field(struct reading *reading, bool *ret_is_last)
 	return field;
 }
 
-static int fail(struct reading *reading, const char *what, const char *word)
+static int merge_run_fail(struct reading *reading, const char *what, const char *word)
 {
 	snprintf(reading->why, JSON_READER_WHY_MAX, "cannot be merged: line %u %s%s", reading->line,
 		what, word);
@@ -99,11 +99,13 @@ static int take_heading(struct reading *reading)
 		else if (strcmp(name, "rank") == 0 && reading->rank_at == UINT32_MAX)
 			reading->rank_at = reading->n_fields;
 		else if (run->n_columns == MERGE_COLUMNS_MAX)
-			return fail(reading, "has too many columns, from on ", name);
+			return merge_run_fail(reading, "has too many columns, from on ", name);
 		else
 			snprintf(run->columns[run->n_columns++], MERGE_NAME_MAX, "%s", name);
 	}
-	return reading->region_at == UINT32_MAX ? fail(reading, "has no column region", "") : 0;
+	return reading->region_at == UINT32_MAX
+		       ? merge_run_fail(reading, "has no column region", "")
+		       : 0;
 }
 
 /* Adds the number in @text to *@cell; an empty one is not a figure. */
@@ -115,7 +117,7 @@ static int add_number(struct reading *reading, const char *text, double *cell)
 	if (!*text)
 		return 0;
 	if (*end || !isfinite(number))
-		return fail(reading, "has in place of a number: ", text);
+		return merge_run_fail(reading, "has in place of a number: ", text);
 	*cell = (isnan(*cell) ? 0 : *cell) + number;
 	return 0;
 }
@@ -131,7 +133,7 @@ static int take_values(struct reading *reading, char *fields[FIELDS_MAX], const 
 	return r;
 }
 
-static int take_row(struct reading *reading)
+static int merge_run_take_row(struct reading *reading)
 {
 	char *fields[FIELDS_MAX] = { reading->at }, key[512];
 	const char *rank = "";
@@ -148,7 +150,7 @@ static int take_row(struct reading *reading)
 	if (n == 1 && !*fields[0])
 		return 0; /* an empty line */
 	if (n != reading->n_fields)
-		return fail(reading, "has not as many fields as the first", "");
+		return merge_run_fail(reading, "has not as many fields as the first", "");
 	if (reading->rank_at != UINT32_MAX)
 		rank = fields[reading->rank_at];
 	snprintf(key, sizeof key, "%s\n%s", rank, fields[reading->region_at]);
@@ -157,7 +159,7 @@ static int take_row(struct reading *reading)
 	if (number < 0 || names_add(&reading->ranks, rank) < 0)
 		return -ENOMEM;
 	if (number < n)
-		return fail(reading,
+		return merge_run_fail(reading,
 			"repeats the region and rank of another one: ", fields[reading->region_at]);
 	return take_values(reading, fields, fields[reading->region_at]);
 }
@@ -172,7 +174,7 @@ int merge_parse_csv(char *text, struct merge_run *ret, char ret_why[JSON_READER_
 	int r = take_heading(&reading);
 
 	while (r == 0 && *reading.at)
-		r = take_row(&reading);
+		r = merge_run_take_row(&reading);
 	ret->n_ranks = reading.rank_at == UINT32_MAX ? 0 : reading.ranks.n;
 	names_done(&reading.ranks);
 	names_done(&reading.rows);

@@ -57,7 +57,7 @@ static void note_lacking(const struct merge *merge, const struct merge_run *run)
 }
 
 /* Takes over @run, or leaves it out and says why. */
-static int add_run(struct merge *merge, struct merge_run *run)
+static int merge_add_run(struct merge *merge, struct merge_run *run)
 {
 	struct merge_run *runs = reallocarray(merge->runs, merge->n + 1, sizeof *runs);
 
@@ -79,7 +79,7 @@ static int add_run(struct merge *merge, struct merge_run *run)
 
 /* --- runs of records --- */
 
-static int take_region(
+static int merge_take_region(
 	const struct record *total, const struct record_region *region, struct merge_run *run)
 {
 	double *row = merge_run_row(run, region->name);
@@ -94,7 +94,7 @@ static int take_region(
 }
 
 /* Run @number of the records, from 0; .run of a region is 0 if there is only one. */
-static int take_records(const struct join *join, uint32_t number, struct merge_run *run)
+static int merge_take_records(const struct join *join, uint32_t number, struct merge_run *run)
 {
 	const struct record *total = &join->total;
 	int r = 0;
@@ -112,7 +112,7 @@ static int take_records(const struct join *join, uint32_t number, struct merge_r
 		}
 	for (uint32_t i = 0; r == 0 && i < total->n_regions; i++)
 		if (total->regions[i].run == number + 1 || join_is_sum(join))
-			r = take_region(total, &total->regions[i], run);
+			r = merge_take_region(total, &total->regions[i], run);
 	if (r < 0)
 		merge_run_done(run);
 	return r;
@@ -125,8 +125,8 @@ static int take_all_records(struct merge *merge, const struct join *join)
 	for (uint32_t i = 0; r == 0 && i < join->runs.n_runs; i++) {
 		struct merge_run run = { .n_ranks = 0 };
 
-		r = take_records(join, i, &run);
-		r = r < 0 ? r : add_run(merge, &run);
+		r = merge_take_records(join, i, &run);
+		r = r < 0 ? r : merge_add_run(merge, &run);
 	}
 	if (join->n_apart)
 		fprintf(merge->notes,
@@ -150,7 +150,7 @@ static int take_csv(struct merge *merge, const char *path)
 	if (r == 0)
 		r = merge_parse_csv(text, &run, why);
 	if (r == 0)
-		return add_run(merge, &run);
+		return merge_add_run(merge, &run);
 	merge_run_done(&run);
 	fprintf(merge->notes, "%s %s; it is left out.\n", path, why);
 	merge->n_left_out++;
@@ -159,7 +159,7 @@ static int take_csv(struct merge *merge, const char *path)
 
 /* --- output --- */
 
-static unsigned count_columns(const struct merge *merge)
+static unsigned merge_count_columns(const struct merge *merge)
 {
 	unsigned n = 0;
 
@@ -170,7 +170,7 @@ static unsigned count_columns(const struct merge *merge)
 
 /* Column @number of all runs together; one that an earlier run has, too, is "dram.read#2". The
  * figure of @region, if there is one; else NAN. */
-static double cell_of(const struct merge *merge, unsigned number, const char *region,
+static double merge_cell_of(const struct merge *merge, unsigned number, const char *region,
 	char ret_name[2 * MERGE_NAME_MAX])
 {
 	const struct merge_run *run = merge->runs;
@@ -188,16 +188,16 @@ static double cell_of(const struct merge *merge, unsigned number, const char *re
 }
 
 /* The titles, if @region is NULL. */
-static void print_line(const struct merge *merge, unsigned from, const char *region)
+static void merge_print_line(const struct merge *merge, unsigned from, const char *region)
 {
 	char name[COLUMN_CELL_MAX] = "region", cell[2 * MERGE_NAME_MAX];
-	const unsigned n = count_columns(merge);
+	const unsigned n = merge_count_columns(merge);
 
 	if (region)
 		columns_name(region, name);
 	printf(" %s%*s", name, column_padding(name, COLUMNS_NAME_MAX), "");
 	for (unsigned i = from; i < n && i < from + BLOCK_COLUMNS; i++) {
-		const double value = cell_of(merge, i, region, cell);
+		const double value = merge_cell_of(merge, i, region, cell);
 
 		if (region)
 			snprintf(cell, sizeof cell,
@@ -210,13 +210,13 @@ static void print_line(const struct merge *merge, unsigned from, const char *reg
 	putchar('\n');
 }
 
-static void print_table(const struct merge *merge)
+static void merge_print_table(const struct merge *merge)
 {
-	for (unsigned from = 0; from < count_columns(merge); from += BLOCK_COLUMNS) {
+	for (unsigned from = 0; from < merge_count_columns(merge); from += BLOCK_COLUMNS) {
 		putchar('\n');
-		print_line(merge, from, NULL);
+		merge_print_line(merge, from, NULL);
 		for (uint32_t i = 0; i < merge->runs->regions.n; i++)
-			print_line(merge, from, merge->runs->regions.all[i]);
+			merge_print_line(merge, from, merge->runs->regions.all[i]);
 	}
 }
 
@@ -226,8 +226,8 @@ static void print_row_of_csv(const struct merge *merge, const char *region)
 	char name[2 * MERGE_NAME_MAX];
 
 	csv_text(&csv, region ? region : "region");
-	for (unsigned i = 0; i < count_columns(merge); i++) {
-		const double value = cell_of(merge, i, region, name);
+	for (unsigned i = 0; i < merge_count_columns(merge); i++) {
+		const double value = merge_cell_of(merge, i, region, name);
 
 		if (!region)
 			csv_text(&csv, name);
@@ -239,15 +239,16 @@ static void print_row_of_csv(const struct merge *merge, const char *region)
 	csv_end(&csv);
 }
 
-static void write_region(struct jsonwriter *json, const struct merge *merge, const char *region)
+static void merge_write_region(
+	struct jsonwriter *json, const struct merge *merge, const char *region)
 {
 	char name[2 * MERGE_NAME_MAX];
 
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "name", region);
 	jsonwriter_object(json, "metrics");
-	for (unsigned i = 0; i < count_columns(merge); i++) {
-		const double value = cell_of(merge, i, region, name);
+	for (unsigned i = 0; i < merge_count_columns(merge); i++) {
+		const double value = merge_cell_of(merge, i, region, name);
 
 		if (!isnan(value))
 			jsonwriter_real(json, name, value);
@@ -256,7 +257,7 @@ static void write_region(struct jsonwriter *json, const struct merge *merge, con
 	jsonwriter_close(json);
 }
 
-static int print_json(const struct merge *merge, const char *notes)
+static int merge_print_json(const struct merge *merge, const char *notes)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json = { .out = NULL };
 
@@ -274,23 +275,23 @@ static int print_json(const struct merge *merge, const char *notes)
 	jsonwriter_close(&json);
 	jsonwriter_array(&json, "regions");
 	for (uint32_t i = 0; i < merge->runs->regions.n; i++)
-		write_region(&json, merge, merge->runs->regions.all[i]);
+		merge_write_region(&json, merge, merge->runs->regions.all[i]);
 	jsonwriter_close(&json);
 	jsonwriter_text(&json, "notes", notes);
 	jsonwriter_close(&json);
 	return jsonwriter_print(&json, stdout);
 }
 
-static int show(const struct merge *merge, const char *notes)
+static int merge_show_all(const struct merge *merge, const char *notes)
 {
 	if (!merge->n) {
 		fputs(notes, stderr);
 		return 0;
 	}
 	if (merge->options->output == REPORT_JSON)
-		return print_json(merge, notes);
+		return merge_print_json(merge, notes);
 	if (merge->options->output == REPORT_TABLE) {
-		print_table(merge);
+		merge_print_table(merge);
 		format_caveats(stdout, merge->platform, "these regions");
 		fputs(notes, stdout);
 		return 0;
@@ -320,7 +321,7 @@ int merge_show(const struct report_options *options, const struct join *join, co
 	if (fclose(merge.notes) == EOF)
 		r = -ENOMEM;
 	if (r == 0)
-		r = show(&merge, text);
+		r = merge_show_all(&merge, text);
 	for (unsigned i = 0; i < merge.n; i++)
 		merge_run_done(&merge.runs[i]);
 	free(merge.runs);

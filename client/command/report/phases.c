@@ -30,7 +30,7 @@ struct course {
 
 /* --- order statistics --- */
 
-static int compare(const void *a, const void *b)
+static int phases_compare(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
 
 static double median(double values[], size_t n)
 {
-	qsort(values, n, sizeof *values, compare);
+	qsort(values, n, sizeof *values, phases_compare);
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
@@ -55,7 +55,7 @@ static void smooth(const struct course *course)
 	}
 }
 
-static double mean_of(const double rates[], size_t n)
+static double phases_mean_of(const double rates[], size_t n)
 {
 	double sum = 0;
 
@@ -72,9 +72,9 @@ static double scatter_of(const double rates[], size_t n, size_t size, double roo
 	double deviation;
 
 	for (size_t i = 0; i < n_differences; i++)
-		room[i] = fabs(
-			mean_of(rates + (i + 1) * size, size) - mean_of(rates + i * size, size));
-	qsort(room, n_differences, sizeof *room, compare);
+		room[i] = fabs(phases_mean_of(rates + (i + 1) * size, size) -
+			       phases_mean_of(rates + i * size, size));
+	qsort(room, n_differences, sizeof *room, phases_compare);
 	deviation = room[n_differences / 4] / 0.3186;
 	return (double)size * deviation * deviation / 2;
 }
@@ -135,7 +135,7 @@ static void set_phase(const struct course *course, size_t first, size_t end, str
 
 /* Bai, "Estimation of a Change Point in Multiple Regression Models", 1997: 95 % of the points are
  * within 11 x variance / change^2, and the rate that contains the point. */
-static double error_of(const struct course *course, double change)
+static double phases_error_of(const struct course *course, double change)
 {
 	return 1 + ceil(11 * course->scatter / (change * change));
 }
@@ -161,7 +161,7 @@ static size_t collect(const struct course *course, struct phase ret[PHASES_MAX])
 	return n;
 }
 
-static size_t find(struct course *course, struct phase ret[PHASES_MAX])
+static size_t phases_find_changes(struct course *course, struct phase ret[PHASES_MAX])
 {
 	size_t n;
 
@@ -181,7 +181,7 @@ static size_t find(struct course *course, struct phase ret[PHASES_MAX])
 		ret[n - 1 - i] = swap;
 	}
 	for (size_t i = 1; i < n; i++)
-		ret[i].error = error_of(course, ret[i].mean - ret[i - 1].mean);
+		ret[i].error = phases_error_of(course, ret[i].mean - ret[i - 1].mean);
 	return n;
 }
 
@@ -197,5 +197,5 @@ size_t phases_find(const double rates[], size_t n, struct phase ret[PHASES_MAX])
 	course.sums = room + n + 1;
 	course.squares = room + 2 * (n + 1);
 	course.cost = room + 3 * (n + 1);
-	return find(&course, ret);
+	return phases_find_changes(&course, ret);
 }

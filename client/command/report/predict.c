@@ -22,7 +22,7 @@ bool predictions_add(struct predictions *predictions, char *text)
 	return true;
 }
 
-static void apply(
+static void predict_apply(
 	struct prediction *one, const struct record_region *region, struct record_work *work)
 {
 	char whole[RECORD_NAME_BYTES + RECORD_UNIT_BYTES];
@@ -44,7 +44,7 @@ void predictions_apply(struct predictions *predictions, struct record *record)
 
 		for (size_t w = 0; w < RECORD_UNITS_MAX && *region->work[w].unit; w++)
 			for (unsigned k = 0; k < predictions->n; k++)
-				apply(&predictions->all[k], region, &region->work[w]);
+				predict_apply(&predictions->all[k], region, &region->work[w]);
 	}
 }
 

@@ -39,7 +39,7 @@ struct found_files {
 
 /* --- reading --- */
 
-static int fold(struct found_files *found)
+static int report_files_fold(struct found_files *found)
 {
 	int r = 0;
 
@@ -67,7 +67,7 @@ static void drop_others(struct found_files *found, uint32_t first)
 }
 
 /* Takes the records of the list from @first on. */
-static int take_records(struct found_files *found, uint32_t first)
+static int report_files_take_records(struct found_files *found, uint32_t first)
 {
 	if (found->options->job)
 		drop_others(found, first);
@@ -76,7 +76,8 @@ static int take_records(struct found_files *found, uint32_t first)
 		predictions_apply(&found->predictions, &found->list.records[i]);
 		found->n_regions += found->list.records[i].n_regions;
 	}
-	return found->may_fold && found->n_regions > JOIN_PRINT_LINES ? fold(found) : 0;
+	return found->may_fold && found->n_regions > JOIN_PRINT_LINES ? report_files_fold(found)
+								      : 0;
 }
 
 /* The table of a process that ended without a report; see libuncore(3). */
@@ -135,7 +136,7 @@ static void read_one(const struct json_file *file, void *argument)
 	r = file->name ? record_list_parse(file->text, &found->list, why)
 		       : read_table(file->path, &found->list, why);
 	if (r == 0) {
-		r = take_records(found, first);
+		r = report_files_take_records(found, first);
 		snprintf(why, sizeof why, "has no room: %s", strerror(-r));
 	}
 	if (r == 0)
@@ -165,7 +166,7 @@ static bool can_read_again(const struct report_options *options)
 	return true;
 }
 
-static void read_all(struct found_files *found)
+static void report_files_read_all(struct found_files *found)
 {
 	const struct json_files files = {
 		.title = TITLE,
@@ -183,7 +184,7 @@ static void read_all(struct found_files *found)
 
 /* --- showing --- */
 
-static int show_json(const struct found_files *found, bool is_page, FILE *out)
+static int report_files_show_json(const struct found_files *found, bool is_page, FILE *out)
 {
 	const struct report_options *options = found->options;
 	const struct join *join = &found->join;
@@ -200,7 +201,7 @@ static int show_json(const struct found_files *found, bool is_page, FILE *out)
 }
 
 /* The table contains the notes. */
-static int show_table(const struct found_files *found, FILE *out)
+static int report_files_show_table(const struct found_files *found, FILE *out)
 {
 	if (found->join.n_records != 1)
 		return join_print(out, &found->join, found->notes, found->options->nodes);
@@ -209,17 +210,17 @@ static int show_table(const struct found_files *found, FILE *out)
 	return 0;
 }
 
-static int show_page(const struct found_files *found, struct page *page)
+static int report_files_show_page(const struct found_files *found, struct page *page)
 {
 	int r;
 
 	if (!page->file.out)
 		return 0;
-	r = show_table(found, page->part[PAGE_TEXT]);
+	r = report_files_show_table(found, page->part[PAGE_TEXT]);
 	if (r < 0)
 		return r;
 	report_still(page->part[PAGE_STILL], &found->join.total, &found->join);
-	r = show_json(found, true, page->part[PAGE_DATA]);
+	r = report_files_show_json(found, true, page->part[PAGE_DATA]);
 	if (r == 0)
 		report_more_json(found->options, page,
 			found->join.n_records == 1 ? found->join.records[0].platform
@@ -229,7 +230,7 @@ static int show_page(const struct found_files *found, struct page *page)
 
 /* Without the table, the notes must not mix with the output. Returns negative errno, or how much is
  * missing. */
-static int show(const struct found_files *found)
+static int report_files_show(const struct found_files *found)
 {
 	if (found->options->merge)
 		return merge_show(found->options, &found->join, found->notes);
@@ -239,13 +240,13 @@ static int show(const struct found_files *found)
 		return candidates_show(found->options, &found->join, found->notes);
 	switch (found->options->output) {
 	case REPORT_JSON:
-		return show_json(found, false, stdout);
+		return report_files_show_json(found, false, stdout);
 	case REPORT_CSV:
 		record_csv(stdout, &found->join);
 		fputs(found->notes, stderr);
 		return 0;
 	default:
-		return show_table(found, stdout);
+		return report_files_show_table(found, stdout);
 	}
 }
 
@@ -262,7 +263,7 @@ static int join_found(struct found_files *found)
 		found->twins.n = 0;
 		found->again = true;
 		found->may_fold = false;
-		read_all(found);
+		report_files_read_all(found);
 		r = 0;
 	}
 	if (r < 0 || found->join.is_folded)
@@ -287,9 +288,9 @@ static int join_and_show(struct found_files *found, struct page *page)
 	if (fflush(found->twins.out) == EOF)
 		r = -ENOMEM;
 	if (r == 0)
-		r = show(found);
+		r = report_files_show(found);
 	if (r == 0)
-		r = show_page(found, page);
+		r = report_files_show_page(found, page);
 	return r < 0 ? r : r + (int)n_missing;
 }
 
@@ -297,7 +298,7 @@ static int read_and_show(struct found_files *found, struct page *page)
 {
 	int r;
 
-	read_all(found);
+	report_files_read_all(found);
 	arrays_join(&found->arrays);
 	if (found->arrays.n_files && !found->list.n && !found->join.n_records && !found->error)
 		return arrays_show(found->options, &found->arrays, NULL, "") || found->failed

@@ -15,7 +15,7 @@
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
-static bool is_wanted(const struct report_options *options, const struct kept *kept)
+static bool report_kept_is_wanted(const struct report_options *options, const struct kept *kept)
 {
 	return options->running || !kept->n_living;
 }
@@ -35,21 +35,22 @@ static void show_tables(
 	const struct report_options *options, const struct kept_list *list, FILE *out)
 {
 	for (uint32_t i = 0; i < list->n; i++)
-		if (is_wanted(options, &list->teams[i]))
+		if (report_kept_is_wanted(options, &list->teams[i]))
 			record_print(out, &list->teams[i].record);
 	if (!list->n && !list->n_unreadable)
 		fprintf(out, "uncored keeps nothing of %s user's jobs.\n",
 			options->uid == UNCORE_UNKNOWN_USER ? "this" : "that");
 }
 
-static int show_json(const struct report_options *options, const struct kept_list *list, FILE *out)
+static int report_kept_show_json(
+	const struct report_options *options, const struct kept_list *list, FILE *out)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
 	jsonwriter_init(&json, true);
 	jsonwriter_array(&json, NULL);
 	for (uint32_t i = 0; i < list->n; i++)
-		if (is_wanted(options, &list->teams[i]))
+		if (report_kept_is_wanted(options, &list->teams[i]))
 			record_json_member(&json, NULL, &list->teams[i].record);
 	jsonwriter_close(&json);
 	return jsonwriter_print(&json, out);
@@ -60,14 +61,14 @@ static void show_csv(const struct report_options *options, const struct kept_lis
 {
 	record_csv_titles(stdout);
 	for (uint32_t i = 0; i < list->n; i++)
-		if (is_wanted(options, &list->teams[i]))
+		if (report_kept_is_wanted(options, &list->teams[i]))
 			record_csv_lines(stdout, &list->teams[i].record, 0);
 }
 
 static int show_output(const struct report_options *options, const struct kept_list *list)
 {
 	if (options->output == REPORT_JSON)
-		return show_json(options, list, stdout);
+		return report_kept_show_json(options, list, stdout);
 	if (options->output == REPORT_CSV)
 		show_csv(options, list);
 	else
@@ -75,23 +76,23 @@ static int show_output(const struct report_options *options, const struct kept_l
 	return 0;
 }
 
-static int show_page(
+static int report_kept_show_page(
 	const struct report_options *options, const struct kept_list *list, struct page *page)
 {
 	if (!page->file.out)
 		return 0;
 	show_tables(options, list, page->part[PAGE_TEXT]);
 	for (uint32_t i = 0; i < list->n; i++)
-		if (is_wanted(options, &list->teams[i]))
+		if (report_kept_is_wanted(options, &list->teams[i]))
 			report_still(page->part[PAGE_STILL], &list->teams[i].record, NULL);
 	report_more_json(options, page, list->n ? list->teams[0].record.platform : "");
-	return show_json(options, list, page->part[PAGE_DATA]);
+	return report_kept_show_json(options, list, page->part[PAGE_DATA]);
 }
 
 /* --- all --- */
 
 /* Lines that are not part of JSON and CSV go to stderr. */
-static int show(const struct report_options *options, const struct kept_list *list)
+static int report_kept_show(const struct report_options *options, const struct kept_list *list)
 {
 	int r = show_output(options, list);
 
@@ -104,7 +105,7 @@ static int show(const struct report_options *options, const struct kept_list *li
 	return r;
 }
 
-static int fail(int error)
+static int report_kept_fail(int error)
 {
 	fprintf(stderr, "uncore report: %s\n",
 		error == -ENOMEM ? "There is no memory for what uncored keeps."
@@ -119,18 +120,18 @@ static int fail(int error)
 static int show_and_forget(const struct report_options *options, const struct kept_choice *choice,
 	const struct kept_list *list, struct page *page)
 {
-	int r = show(options, list);
+	int r = report_kept_show(options, list);
 
 	if (r == 0)
-		r = show_page(options, list, page);
+		r = report_kept_show_page(options, list, page);
 	if (r < 0)
-		return fail(r);
+		return report_kept_fail(r);
 	if (output_check(stdout, "uncore report", "stdout") < 0 || page_write(page) < 0)
 		return EXIT_FAILED;
 	if (!options->keep)
 		r = kept_forget(choice, list);
 	if (r < 0)
-		return fail(r);
+		return report_kept_fail(r);
 	return list->n_unreadable ? EXIT_FAILED : 0;
 }
 
@@ -139,7 +140,7 @@ int report_kept(const struct report_options *options, struct page *page)
 	const struct kept_choice choice = { .uid = options->uid };
 	struct kept_list list;
 	int r = kept_get(&choice, &list);
-	int status = r < 0 ? fail(r) : show_and_forget(options, &choice, &list, page);
+	int status = r < 0 ? report_kept_fail(r) : show_and_forget(options, &choice, &list, page);
 
 	kept_done(&list);
 	return status;

@@ -12,7 +12,7 @@
 /* The functions below return -1 to go on, or the exit status. */
 
 /* Of --csv and --json, the last counts. */
-static int take_option(const struct option_row *row, const char *text, void *argument)
+static int report_take_option(const struct option_row *row, const char *text, void *argument)
 {
 	struct report_options *options = argument;
 
@@ -48,7 +48,7 @@ static int parse_hosts(struct report_options *options)
 }
 
 /* Some options need files, and the others need their absence. */
-static int check(struct report_options *options)
+static int report_check_options(struct report_options *options)
 {
 	bool of_kept = options->keep || options->running || options->uid != UNCORE_UNKNOWN_USER;
 
@@ -83,8 +83,8 @@ int report_options_parse(int argc, char **argv, struct report_options *ret)
 	int status;
 
 	*ret = (struct report_options){ .output = REPORT_TABLE, .uid = UNCORE_UNKNOWN_USER };
-	status = option_parse(&report_table, argc, argv, ret, take_option);
+	status = option_parse(&report_table, argc, argv, ret, report_take_option);
 	ret->paths = argv + optind;
 	ret->n_paths = argc - optind;
-	return status < 0 ? check(ret) : status;
+	return status < 0 ? report_check_options(ret) : status;
 }

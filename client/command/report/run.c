@@ -52,7 +52,7 @@ static void job_done(struct job *job)
 
 /* Is there a file, or a folder for the report? A name of it may contain the job's, which only
  * uncored's library fills in. */
-static bool has_place(const char *output)
+static bool run_has_place(const char *output)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(output, '/');
@@ -77,7 +77,7 @@ static void keep_folder(void)
 }
 
 /* Returns -1 to go on, or the exit status. */
-static int parse_options(int argc, char **argv, struct run_options *options)
+static int run_parse_options(int argc, char **argv, struct run_options *options)
 {
 	int status = option_parse(&run_table, argc, argv, options, NULL);
 	const char *output = options->output;
@@ -86,7 +86,7 @@ static int parse_options(int argc, char **argv, struct run_options *options)
 		output = options->output = "/dev/stdout";
 	if (status < 0 && optind == argc)
 		return option_complain(&run_table, "missing command; say `uncore run -- COMMAND`");
-	if (status < 0 && output && !has_place(output)) {
+	if (status < 0 && output && !run_has_place(output)) {
 		fprintf(stderr,
 			"uncore run: cannot write the report to %s: %s. The job was not run.\n",
 			output, strerror(errno));
@@ -105,14 +105,14 @@ static int parse_options(int argc, char **argv, struct run_options *options)
 
 /* --- the report in place of the job's own --- */
 
-static int print_table(const struct record *record)
+static int run_print_table(const struct record *record)
 {
 	fprintf(stderr, "uncore run: no process of the job has reported.\n");
 	record_print(stderr, record);
 	return ferror(stderr) ? -EIO : 0;
 }
 
-static int write_file(const struct record *record, const char *template, uint64_t since_ns)
+static int run_write_file(const struct record *record, const char *template, uint64_t since_ns)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL, *elsewhere = NULL;
 	int r = launch_expand(template, &path);
@@ -126,7 +126,7 @@ static int write_file(const struct record *record, const char *template, uint64_
 	return r;
 }
 
-static int report(const struct kept *kept, uint64_t since_ns)
+static int run_report(const struct kept *kept, uint64_t since_ns)
 {
 	const char *template = getenv("UNCORE_REPORT");
 	int r;
@@ -140,13 +140,13 @@ static int report(const struct kept *kept, uint64_t since_ns)
 		return 0;
 	}
 	if (!template || !*template)
-		return print_table(&kept->record);
-	r = write_file(&kept->record, template, since_ns);
+		return run_print_table(&kept->record);
+	r = run_write_file(&kept->record, template, since_ns);
 	if (r == 0)
 		return 0;
 	fprintf(stderr, "uncore run: cannot write the report to %s: %s. The report follows.\n",
 		template, strerror(-r));
-	return print_table(&kept->record);
+	return run_print_table(&kept->record);
 }
 
 static bool one_lives(const struct kept_list *list)
@@ -185,7 +185,7 @@ static void report_rest(const char *name, uint64_t since_ns)
 	int r = await_end(&choice, &list);
 
 	for (uint32_t i = 0; i < list.n && r == 0; i++)
-		r = report(&list.teams[i], since_ns);
+		r = run_report(&list.teams[i], since_ns);
 	if (r == 0)
 		r = kept_forget(&choice, &list);
 	/* Without uncored, each process has reported for itself. */
@@ -209,13 +209,13 @@ static void name_team(char ret_name[TEAM_NAME_BYTES])
 	job_step_name(ret_name);
 }
 
-static int cannot_run(const char *command, int error)
+static int run_say_cannot_run(const char *command, int error)
 {
 	fprintf(stderr, "uncore run: cannot run %s: %s.\n", command, strerror(-error));
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-static int status_of(int status)
+static int run_status_of(int status)
 {
 	return WIFSIGNALED(status) ? EXIT_BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -242,7 +242,7 @@ static int wait_and_observe(struct job *job, const struct child *child, int *ret
 	return r;
 }
 
-static int run(struct job *job, char **command, int *ret_status)
+static int run_job(struct job *job, char **command, int *ret_status)
 {
 	struct child child;
 	int r;
@@ -287,19 +287,19 @@ int command_run(int argc, char **argv)
 {
 	const uint64_t since_ns = clock_wall_ns();
 	_cleanup_(job_done) struct job job = { .samples.next_ns = UINT64_MAX };
-	int status = parse_options(argc, argv, &job.options), r;
+	int status = run_parse_options(argc, argv, &job.options), r;
 
 	if (status >= 0)
 		return status;
 	name_team(job.team);
-	r = run(&job, argv + optind, &status);
+	r = run_job(&job, argv + optind, &status);
 	if (r < 0)
-		return cannot_run(argv[optind], r);
+		return run_say_cannot_run(argv[optind], r);
 	if (job.options.verdict || (samples_have_course(&job.samples) && !has_regions(job.team)))
 		run_verdict(argv + optind, &job.samples);
 	if (job.options.verdict || (isatty(STDERR_FILENO) && launch_local_rank() <= 0 &&
 					   !samples_have_course(&job.samples)))
 		tell_why_nothing(&job);
 	report_rest(job.team, since_ns);
-	return status_of(status);
+	return run_status_of(status);
 }

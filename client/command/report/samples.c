@@ -61,7 +61,7 @@ static uint32_t metric_bit(const struct samples *samples, const char *name)
 }
 
 /* DRAM, by its reads and writes or by their sum; HBM where there is no other memory. */
-static void choose(struct samples *samples)
+static void samples_choose(struct samples *samples)
 {
 	static const struct {
 		const char *tier, *one, *other;
@@ -83,7 +83,7 @@ static void choose(struct samples *samples)
 }
 
 /* False: one of the metrics is absent now. */
-static bool count_of(
+static bool samples_count_of(
 	const struct samples *samples, const struct uncore_sample *sample, uint64_t *ret_sum)
 {
 	*ret_sum = 0;
@@ -98,13 +98,13 @@ static bool count_of(
 }
 
 /* The course goes from one whole reading to the next. */
-static int keep(struct samples *samples, const struct readout *readout)
+static int samples_keep(struct samples *samples, const struct readout *readout)
 {
 	const uint32_t n_sockets = readout->n_sockets;
 	uint64_t *counts = samples->counts + samples->n * n_sockets;
 
 	for (uint32_t i = 0; i < n_sockets; i++)
-		if (!count_of(samples, &readout->samples[i], &counts[i]) ||
+		if (!samples_count_of(samples, &readout->samples[i], &counts[i]) ||
 			(samples->n && counts[i] < counts[i - (ptrdiff_t)n_sockets])) {
 			snprintf(samples->failure, sizeof samples->failure,
 				"For a time socket %" PRIu32
@@ -136,7 +136,7 @@ double samples_rate(const struct samples *samples, size_t i, uint32_t socket)
 
 /* --- begin, take, end --- */
 
-static int make_room(struct samples *samples)
+static int samples_make_room(struct samples *samples)
 {
 	const uint32_t n_sockets = samples->reader.machine.n_sockets;
 	int r = total_init(&samples->total, n_sockets, NULL);
@@ -162,10 +162,10 @@ static int measure_moment(struct samples *samples, struct total *ret)
 	return r < 0 ? r : total_add_interval(ret, &samples->first, &samples->now);
 }
 
-static int begin(struct samples *samples)
+static int samples_begin_now(struct samples *samples)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
-	int r = make_room(samples);
+	int r = samples_make_room(samples);
 
 	if (r < 0)
 		return r;
@@ -184,15 +184,15 @@ void samples_begin(struct samples *samples)
 	int r = reader_open(&samples->reader, PATIENCE_NS);
 
 	if (r == 0)
-		r = begin(samples);
+		r = samples_begin_now(samples);
 	if (r < 0) {
 		snprintf(samples->failure, sizeof samples->failure, "%s",
 			r == -EBUSY ? HELD : reader_failure(r));
 		return;
 	}
 	swap(&samples->first, &samples->now);
-	choose(samples);
-	if (keep(samples, &samples->first) < 0)
+	samples_choose(samples);
+	if (samples_keep(samples, &samples->first) < 0)
 		return;
 	samples->next_ns = clock_now_ns() + samples->step_ns;
 }
@@ -201,7 +201,7 @@ void samples_take(struct samples *samples)
 {
 	if (clock_now_ns() < samples->next_ns)
 		return;
-	if (read_now(samples) < 0 || keep(samples, &samples->now) < 0)
+	if (read_now(samples) < 0 || samples_keep(samples, &samples->now) < 0)
 		samples->n_failures++;
 	samples->next_ns = samples->n_failures < FAILURES_MAX
 				   ? clock_next_tick_ns(samples->next_ns, samples->step_ns)
@@ -216,7 +216,7 @@ void samples_end(struct samples *samples)
 		return;
 	r = read_now(samples);
 	if (r == 0)
-		keep(samples, &samples->now);
+		samples_keep(samples, &samples->now);
 	if (samples->n < 2)
 		return;
 	if (total_add_interval(&samples->total, &samples->first, &samples->now) == 0 && r == 0)

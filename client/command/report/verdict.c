@@ -20,7 +20,7 @@ static const double BOUND = 0.8, OTHERS = 0.1, LEAST_TIME = 0.01;
 static const uint32_t DOUBTS = UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET | UNCORE_UNCALIBRATED |
 			       UNCORE_STANDIN | UNCORE_ABSENT;
 
-static bool is_known(const struct format_value *value)
+static bool verdict_is_known(const struct format_value *value)
 {
 	return value && !(value->quality & UNCORE_ABSENT);
 }
@@ -37,7 +37,7 @@ static double begin_s(const struct verdict *verdict, size_t i)
 
 /* --- bytes and rates --- */
 
-static void write_figure(FILE *out, int width, bool known, double figure)
+static void verdict_write_figure(FILE *out, int width, bool known, double figure)
 {
 	if (known)
 		fprintf(out, "%*.3f", width, figure);
@@ -45,34 +45,36 @@ static void write_figure(FILE *out, int width, bool known, double figure)
 		fprintf(out, "%*s", width, "-");
 }
 
-static void write_bytes(FILE *out, const struct format_value *value)
+static void verdict_write_bytes(FILE *out, const struct format_value *value)
 {
-	write_figure(out, 12, is_known(value), value ? (double)value->count / 1e9 : 0);
-	write_figure(out, 11, is_known(value), value ? value->rate : 0);
+	verdict_write_figure(
+		out, 12, verdict_is_known(value), value ? (double)value->count / 1e9 : 0);
+	verdict_write_figure(out, 11, verdict_is_known(value), value ? value->rate : 0);
 }
 
-static void write_tier(FILE *out, const struct verdict_socket *socket, const char *tier)
+static void verdict_write_tier(FILE *out, const struct verdict_socket *socket, const char *tier)
 {
 	const struct format_value *both = format_find_of(&socket->shown, tier, "total");
 	char words[FORMAT_QUALITY_MAX] = "";
 
-	if (!is_known(format_find_of(&socket->shown, tier, "read")) &&
-		!is_known(format_find_of(&socket->shown, tier, "write")) && !is_known(both))
+	if (!verdict_is_known(format_find_of(&socket->shown, tier, "read")) &&
+		!verdict_is_known(format_find_of(&socket->shown, tier, "write")) &&
+		!verdict_is_known(both))
 		return;
 	fprintf(out, " %2" PRIu32 " %-4s", socket->shown.socket, tier);
-	write_bytes(out, format_find_of(&socket->shown, tier, "read"));
-	write_bytes(out, format_find_of(&socket->shown, tier, "write"));
-	write_figure(out, 10, is_known(both), both ? both->rate : 0);
-	if (is_known(both) && socket->peak > 0 && strcmp(tier, "dram") == 0)
+	verdict_write_bytes(out, format_find_of(&socket->shown, tier, "read"));
+	verdict_write_bytes(out, format_find_of(&socket->shown, tier, "write"));
+	verdict_write_figure(out, 10, verdict_is_known(both), both ? both->rate : 0);
+	if (verdict_is_known(both) && socket->peak > 0 && strcmp(tier, "dram") == 0)
 		fprintf(out, "%5.0f %% of %.1f", 100 * both->rate / socket->peak, socket->peak);
-	if (is_known(both))
+	if (verdict_is_known(both))
 		uncore_quality_words(both->quality, words, sizeof words);
 	fprintf(out, "%s%s\n", *words ? "  " : "", words);
 }
 
 #define TIER(name) name
 
-static void write_table(FILE *out, const struct verdict *verdict)
+static void verdict_write_table(FILE *out, const struct verdict *verdict)
 {
 	static const char *const tiers[] = { TIERS(TIER) };
 	bool has_peak = false;
@@ -81,7 +83,7 @@ static void write_table(FILE *out, const struct verdict *verdict)
 		"both GB/s");
 	for (uint32_t i = 0; i < verdict->n_sockets; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(tiers); k++) {
-			write_tier(out, &verdict->sockets[i], tiers[k]);
+			verdict_write_tier(out, &verdict->sockets[i], tiers[k]);
 			has_peak |= verdict->sockets[i].peak > 0;
 		}
 	for (uint32_t i = 0; i < verdict->n_sockets; i++)
@@ -95,7 +97,7 @@ static void write_table(FILE *out, const struct verdict *verdict)
 
 /* --- others --- */
 
-static void write_others(FILE *out, const struct verdict *verdict)
+static void verdict_write_others(FILE *out, const struct verdict *verdict)
 {
 	for (uint32_t i = 0; i < verdict->n_sockets; i++) {
 		const struct verdict_socket *socket = &verdict->sockets[i];
@@ -142,7 +144,7 @@ static void set_blocks(const double rates[], size_t n, size_t n_blocks, float re
 	}
 }
 
-static void write_course(FILE *out, const struct verdict *verdict)
+static void verdict_write_course(FILE *out, const struct verdict *verdict)
 {
 	const size_t n_blocks = verdict->n < BLOCKS ? verdict->n : BLOCKS;
 	const bool by_peak = has_peaks(verdict);
@@ -235,10 +237,10 @@ void verdict_print(FILE *out, const struct verdict *verdict)
 {
 	fprintf(out, "\n Traffic while '%s' ran, for %.3f s, platform %s:\n\n", verdict->command,
 		duration_s(verdict), verdict->platform);
-	write_table(out, verdict);
-	write_others(out, verdict);
+	verdict_write_table(out, verdict);
+	verdict_write_others(out, verdict);
 	if (verdict->n > 1) {
-		write_course(out, verdict);
+		verdict_write_course(out, verdict);
 		write_phases(out, verdict);
 	}
 	fputc('\n', out);

@@ -46,7 +46,7 @@ static bool is_column(const struct layout *layout, const struct format_value *va
 	return true;
 }
 
-static int width_of(const struct format_value *value)
+static int stat_columns_width_of(const struct format_value *value)
 {
 	const int n = (int)strlen(value->name) + 1;
 
@@ -63,7 +63,7 @@ static int each_column(const struct table *table,
 	for (uint32_t k = sum ? table->n_sockets : 0; k < table->n_sockets + sum; k++)
 		for (uint32_t i = 0; i < table->sockets[k].n_values; i++)
 			if (is_column(table->layout, &table->sockets[k].values[i])) {
-				width += width_of(&table->sockets[k].values[i]);
+				width += stat_columns_width_of(&table->sockets[k].values[i]);
 				if (write)
 					write(table, &table->sockets[k], i);
 			}
@@ -74,11 +74,12 @@ static void write_name(const struct table *table, const struct format_socket *so
 {
 	const struct format_value *value = &socket->values[i];
 
-	fprintf(table->out, "%*s", width_of(value), value->name);
+	fprintf(table->out, "%*s", stat_columns_width_of(value), value->name);
 }
 
 /* The socket is told once, above its first column. */
-static void write_socket(const struct table *table, const struct format_socket *socket, uint32_t i)
+static void stat_columns_write_socket(
+	const struct table *table, const struct format_socket *socket, uint32_t i)
 {
 	char text[32] = "all";
 	uint32_t first = 0;
@@ -87,32 +88,36 @@ static void write_socket(const struct table *table, const struct format_socket *
 		first++;
 	if (socket->socket != FORMAT_ALL_SOCKETS)
 		snprintf(text, sizeof text, "socket %" PRIu32, socket->socket);
-	fprintf(table->out, "%*s", width_of(&socket->values[i]), i == first ? text : "");
+	fprintf(table->out, "%*s", stat_columns_width_of(&socket->values[i]),
+		i == first ? text : "");
 }
 
-static void write_unit(const struct table *table, const struct format_socket *socket, uint32_t i)
+static void stat_columns_write_unit(
+	const struct table *table, const struct format_socket *socket, uint32_t i)
 {
 	const struct format_value *value = &socket->values[i];
 
-	fprintf(table->out, "%*s", width_of(value), unit_of(value->unit)->per_ns);
+	fprintf(table->out, "%*s", stat_columns_width_of(value), unit_of(value->unit)->per_ns);
 }
 
-static void write_rate(const struct table *table, const struct format_socket *socket, uint32_t i)
+static void stat_columns_write_rate(
+	const struct table *table, const struct format_socket *socket, uint32_t i)
 {
-	fprintf(table->out, "%*.3f", width_of(&socket->values[i]), socket->values[i].rate);
+	fprintf(table->out, "%*.3f", stat_columns_width_of(&socket->values[i]),
+		socket->values[i].rate);
 }
 
-static void write_heading(const struct table *table, int run_width)
+static void stat_columns_write_heading(const struct table *table, int run_width)
 {
 	const char *run = run_width ? "run" : "";
 
 	output_style(table->out, STYLE_HEADING);
 	fprintf(table->out, "%*s", run_width + TIME_WIDTH, "");
-	each_column(table, write_socket);
+	each_column(table, stat_columns_write_socket);
 	fprintf(table->out, "\n%-*s%*s", run_width, run, TIME_WIDTH, "time");
 	each_column(table, write_name);
 	fprintf(table->out, "\n%*s", run_width + TIME_WIDTH, "s");
-	each_column(table, write_unit);
+	each_column(table, stat_columns_write_unit);
 	fputc('\n', table->out);
 	output_style(table->out, STYLE_PLAIN);
 }
@@ -137,7 +142,7 @@ static void print_parts(const struct stat_run *run, const struct total *total, u
 		fprintf(run->out, "%*.6f  %2" PRIu32 "/%-*.12s", TIME_WIDTH,
 			(double)(time_ns ? time_ns : part.window_ns) / 1e9, part.socket,
 			PART_WIDTH - 3, part.part);
-		each_column(&table, write_rate);
+		each_column(&table, stat_columns_write_rate);
 		fputs(width ? "\n" : "absent: it is not known which channels it has\n", run->out);
 	}
 }
@@ -165,10 +170,10 @@ void columns_print(struct stat_run *run, const struct total *interval, uint64_t 
 		each_column(&table, NULL) > TEXT_WIDTH - TIME_WIDTH - run_width)
 		table.layout++;
 	if (run->n_intervals % LINES == 1 && (run->n_intervals == 1 || isatty(fileno(run->out))))
-		write_heading(&table, run_width);
+		stat_columns_write_heading(&table, run_width);
 	if (run_width)
 		fprintf(run->out, "%-*" PRIu64, RUN_WIDTH, run->number);
 	fprintf(run->out, "%*.6f", TIME_WIDTH, (double)time_ns / 1e9);
-	each_column(&table, write_rate);
+	each_column(&table, stat_columns_write_rate);
 	fputc('\n', run->out);
 }

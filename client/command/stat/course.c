@@ -11,7 +11,7 @@
 /* Points are even in number. As JSON a cell may have 30 bytes. */
 enum { CELLS_MOST = 120000, POINTS_MOST = 4096, POINTS_LEAST = 64 };
 
-static int make_room(struct course *course, uint32_t n_columns)
+static int course_make_room(struct course *course, uint32_t n_columns)
 {
 	size_t room = CELLS_MOST / (n_columns + 1);
 
@@ -53,7 +53,7 @@ static void halve(struct course *course)
 struct course_cell *course_next(
 	struct course *course, uint32_t n_columns, struct course_point interval)
 {
-	if (!course->room && make_room(course, n_columns) < 0)
+	if (!course->room && course_make_room(course, n_columns) < 0)
 		return NULL;
 	course->n_intervals++;
 	if (course->n && course->n_last < course->per_point) {

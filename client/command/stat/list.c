@@ -10,13 +10,13 @@
 #include "client/report/format.h"
 #include "common/macro.h"
 
-static int fail(const char *text)
+static int stat_list_fail(const char *text)
 {
 	fprintf(stderr, "uncore list: %s\n", text);
 	return EXIT_FAILED;
 }
 
-static void print(const struct total *total, const struct uncore *handle)
+static void stat_list_print(const struct total *total, const struct uncore *handle)
 {
 	struct format_socket all;
 	char words[FORMAT_QUALITY_MAX];
@@ -58,11 +58,11 @@ int command_list(int argc, char **argv)
 		return status;
 	reader.socket_path = options.socket_path;
 	if (reader_take(&reader, &wish, &readout) < 0)
-		return fail(uncore_error_text());
+		return stat_list_fail(uncore_error_text());
 	if (total_init(&total, readout.n_sockets, NULL) == 0) {
 		total_add_tiers(&total, reader.handle);
 		if (total_add(&total, readout.samples, readout.samples) == 0)
-			print(&total, reader.handle);
+			stat_list_print(&total, reader.handle);
 	}
 	reader_close(&reader);
 	return 0;

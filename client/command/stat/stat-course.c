@@ -28,7 +28,7 @@ void stat_course_name(const struct format_socket *shown, char ret_name[STAT_COUR
 		text_append(ret_name, STAT_COURSE_NAME_MAX, ", %s", shown->part);
 }
 
-static uint32_t count_columns(const struct total *total, const struct uncore *handle)
+static uint32_t stat_course_count_columns(const struct total *total, const struct uncore *handle)
 {
 	struct format_socket shown;
 	uint32_t n = 0;
@@ -43,7 +43,8 @@ static uint32_t count_columns(const struct total *total, const struct uncore *ha
 void stat_course_note(struct stat_run *run, const struct total *interval, struct course_point time)
 {
 	const struct uncore *handle = run->reader.handle;
-	struct course_cell *cell = course_next(&run->course, count_columns(interval, handle), time);
+	struct course_cell *cell =
+		course_next(&run->course, stat_course_count_columns(interval, handle), time);
 	struct format_socket shown;
 
 	for (uint32_t row = 0; cell && row < total_n_rows(interval); row++) {
@@ -81,7 +82,8 @@ static void write_rates(struct jsonwriter *json, const struct course *course, ui
 }
 
 /* Flags of each point; stat_course_json() has their words. */
-static void write_quality(struct jsonwriter *json, const struct course *course, uint32_t column)
+static void stat_course_write_quality(
+	struct jsonwriter *json, const struct course *course, uint32_t column)
 {
 	jsonwriter_array(json, "quality");
 	for (size_t i = 0; i < course->n; i++)
@@ -90,7 +92,7 @@ static void write_quality(struct jsonwriter *json, const struct course *course, 
 }
 
 /* Points @first to @end - 1 as one. */
-static struct course_cell fold(
+static struct course_cell stat_course_fold(
 	const struct course *course, uint32_t column, size_t first, size_t end)
 {
 	struct course_cell all = {};
@@ -103,7 +105,7 @@ static struct course_cell fold(
 /* Null: it is never known. */
 static void write_column(struct jsonwriter *json, const struct course *course, uint32_t column)
 {
-	const struct course_cell all = fold(course, column, 0, course->n);
+	const struct course_cell all = stat_course_fold(course, column, 0, course->n);
 
 	if (all.ns <= 0) {
 		jsonwriter_text(json, NULL, NULL);
@@ -112,11 +114,11 @@ static void write_column(struct jsonwriter *json, const struct course *course, u
 	jsonwriter_object(json, NULL);
 	write_rates(json, course, column);
 	if (all.quality)
-		write_quality(json, course, column);
+		stat_course_write_quality(json, course, column);
 	jsonwriter_close(json);
 }
 
-static void write_times(struct jsonwriter *json, const struct course *course)
+static void stat_course_write_times(struct jsonwriter *json, const struct course *course)
 {
 	for (int is_end = 0; is_end < 2; is_end++) {
 		jsonwriter_array(json, is_end ? "end_us" : "begin_us");
@@ -144,17 +146,17 @@ static void write_words(struct jsonwriter *json)
 /* --- the course without scripts --- */
 
 /* A still picture of a column that is known at some time. */
-static void write_still(
+static void stat_course_write_still(
 	struct still *still, const struct course *course, uint32_t column, const char *name)
 {
-	const struct course_cell all = fold(course, column, 0, course->n);
+	const struct course_cell all = stat_course_fold(course, column, 0, course->n);
 	struct still_band bands[STILL_WIDTH];
 
 	for (size_t i = 0; i < STILL_WIDTH; i++) {
 		const size_t first = i * course->n / STILL_WIDTH;
 		const size_t end = (i + 1) * course->n / STILL_WIDTH;
 		const struct course_cell band =
-			fold(course, column, first, end > first ? end : first + 1);
+			stat_course_fold(course, column, first, end > first ? end : first + 1);
 
 		bands[i] = (struct still_band){ figure_of(&band, 1), figure_of(&band, 2) };
 	}
@@ -186,7 +188,7 @@ void stat_course_still(const struct stat_run *run, FILE *out)
 			snprintf(name + n, sizeof name - n, " %s", shown.values[i].name);
 			if (unit_is_bytes(shown.values[i].unit) &&
 				!format_is_check(shown.values[i].name))
-				write_still(&still, course, column, name);
+				stat_course_write_still(&still, course, column, name);
 			column++;
 		}
 	}
@@ -202,7 +204,7 @@ void stat_course_json(const struct stat_run *run, FILE *out)
 	jsonwriter_text(&json, "caveat", format_warning(run->reader.machine.platform));
 	jsonwriter_number(&json, "intervals", run->course.n_intervals);
 	jsonwriter_number(&json, "intervals_per_point", run->course.per_point);
-	write_times(&json, &run->course);
+	stat_course_write_times(&json, &run->course);
 	write_words(&json);
 	jsonwriter_array(&json, "columns");
 	for (uint32_t i = 0; i < run->course.n_columns; i++)

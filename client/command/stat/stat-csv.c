@@ -24,7 +24,7 @@ static struct csv csv_of(const struct stat_run *run)
 	return (struct csv){ .out = run->out, .separator = separator ? *separator : 0 };
 }
 
-static void begin(struct stat_run *run)
+static void stat_csv_begin(struct stat_run *run)
 {
 	static const char *const names[] = { "socket", "metric", "unit", "runs", "mean", "stddev",
 		"median", "min", "max", "bytes_per_s", "window_ns", "skew_ns", "quality", "absent",
@@ -38,7 +38,7 @@ static void begin(struct stat_run *run)
 	run->headed = true;
 }
 
-static void write_counts(
+static void stat_csv_write_counts(
 	struct csv *csv, const struct format_socket *socket, const struct format_value *value)
 {
 	csv_number(csv, value->count);
@@ -53,7 +53,7 @@ static void write_counts(
 	csv_rounded(csv, unit_is_bytes(value->unit) ? 1e9 * value->rate : NAN);
 }
 
-static void write_times(struct csv *csv, const struct format_socket *socket)
+static void stat_csv_write_times(struct csv *csv, const struct format_socket *socket)
 {
 	if (socket->socket == FORMAT_ALL_SOCKETS) {
 		csv_empty(csv, 2);
@@ -70,7 +70,8 @@ static void write_interval(struct block *block)
 	csv_known(&block->csv, block->interval, block->time_ns);
 }
 
-static void write_row(struct block *block, const struct format_socket *socket, uint32_t metric)
+static void stat_csv_write_row(
+	struct block *block, const struct format_socket *socket, uint32_t metric)
 {
 	const struct format_value *value = &socket->values[metric];
 	struct csv *csv = &block->csv;
@@ -87,8 +88,8 @@ static void write_row(struct block *block, const struct format_socket *socket, u
 	if (value->quality & UNCORE_ABSENT)
 		csv_empty(csv, 6);
 	else
-		write_counts(csv, socket, value);
-	write_times(csv, socket);
+		stat_csv_write_counts(csv, socket, value);
+	stat_csv_write_times(csv, socket);
 	csv_quality(csv, value->quality);
 	csv_absent(csv, value->quality, value->why);
 	write_interval(block);
@@ -100,14 +101,15 @@ static void write_row(struct block *block, const struct format_socket *socket, u
 	csv_end(csv);
 }
 
-static void write_rows(const struct stat_run *run, struct block *block, const struct total *total)
+static void stat_csv_write_rows(
+	const struct stat_run *run, struct block *block, const struct total *total)
 {
 	struct format_socket socket;
 
 	for (uint32_t i = 0; i < total_n_rows(total); i++) {
 		total_show(total, run->reader.handle, i, &socket);
 		for (uint32_t k = 0; k < socket.n_values; k++)
-			write_row(block, &socket, k);
+			stat_csv_write_row(block, &socket, k);
 	}
 }
 
@@ -115,19 +117,20 @@ void stat_csv_interval(struct stat_run *run, const struct total *interval, uint6
 {
 	struct block block = { csv_of(run), 1, run->number, run->n_intervals, time_ns };
 
-	begin(run);
-	write_rows(run, &block, interval);
+	stat_csv_begin(run);
+	stat_csv_write_rows(run, &block, interval);
 }
 
-static void write_whole(const struct stat_run *run, struct block *block, const struct total *total)
+static void csv_write_whole(
+	const struct stat_run *run, struct block *block, const struct total *total)
 {
 	struct format_socket wall;
 
 	if (!total->runs)
 		return;
-	write_rows(run, block, total);
+	stat_csv_write_rows(run, block, total);
 	total_show_wall(total, run->reader.handle, &wall);
-	write_row(block, &wall, 0);
+	stat_csv_write_row(block, &wall, 0);
 }
 
 /* No row of a cut run can be taken for a mean: it has 0 runs. */
@@ -136,7 +139,7 @@ void stat_csv_result(struct stat_run *run)
 	struct block block = { .csv = csv_of(run), .runs = run->total.runs };
 	struct block cut = { .csv = csv_of(run), .run = run->number };
 
-	begin(run);
-	write_whole(run, &block, &run->total);
-	write_whole(run, &cut, &run->cut);
+	stat_csv_begin(run);
+	csv_write_whole(run, &block, &run->total);
+	csv_write_whole(run, &cut, &run->cut);
 }

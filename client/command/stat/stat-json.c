@@ -11,7 +11,7 @@
 enum { TIME_MAX = 32 };
 
 /* Begins an object that the caller completes. */
-static void begin(
+static void stat_json_begin(
 	const struct stat_run *run, const struct total *total, bool pretty, struct jsonwriter *ret)
 {
 	jsonwriter_init(ret, pretty);
@@ -19,7 +19,7 @@ static void begin(
 	total_json(ret, total, run->reader.handle, &run->reader.machine);
 }
 
-static void end(struct stat_run *run, struct jsonwriter *json)
+static void stat_json_end(struct stat_run *run, struct jsonwriter *json)
 {
 	jsonwriter_close(json);
 	if (jsonwriter_print(json, run->out) == 0)
@@ -32,15 +32,15 @@ void stat_json_interval(struct stat_run *run, const struct total *interval, uint
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
-	begin(run, interval, false, &json);
+	stat_json_begin(run, interval, false, &json);
 	jsonwriter_number(&json, "interval", run->n_intervals);
 	jsonwriter_number(&json, "run", run->number);
 	jsonwriter_number(&json, "time_ns", time_ns);
-	end(run, &json);
+	stat_json_end(run, &json);
 }
 
 /* What was run, where and when. */
-static void write_origin(struct jsonwriter *json, const struct stat_run *run)
+static void stat_json_write_origin(struct jsonwriter *json, const struct stat_run *run)
 {
 	char host[LAUNCH_HOST_MAX], begun[TIME_MAX];
 	struct format_socket wall;
@@ -64,7 +64,8 @@ static void write_origin(struct jsonwriter *json, const struct stat_run *run)
 	jsonwriter_close(json);
 }
 
-static void list(struct jsonwriter *json, const struct until *until, enum until_state state)
+static void stat_json_list_until(
+	struct jsonwriter *json, const struct until *until, enum until_state state)
 {
 	for (uint32_t i = 0; i < until->n_metrics; i++)
 		if (until->metrics[i].state == state)
@@ -81,10 +82,10 @@ static void write_until(struct jsonwriter *json, const struct until *until)
 		jsonwriter_real(json, "error_percent", worst->error);
 	jsonwriter_flag(json, "reached", until->is_reached);
 	jsonwriter_array(json, "not_reached");
-	list(json, until, UNTIL_ABOVE);
+	stat_json_list_until(json, until, UNTIL_ABOVE);
 	jsonwriter_close(json);
 	jsonwriter_array(json, "left_out");
-	list(json, until, UNTIL_LEFT_OUT);
+	stat_json_list_until(json, until, UNTIL_LEFT_OUT);
 	jsonwriter_close(json);
 	jsonwriter_close(json);
 }
@@ -125,8 +126,8 @@ void stat_json_result(struct stat_run *run)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
-	begin(run, &run->total, !run->options.interval_ns, &json);
-	write_origin(&json, run);
+	stat_json_begin(run, &run->total, !run->options.interval_ns, &json);
+	stat_json_write_origin(&json, run);
 	write_standing(&json, run);
 	if (run->cut.runs)
 		write_cut(&json, run);
@@ -134,5 +135,5 @@ void stat_json_result(struct stat_run *run)
 		write_until(&json, &run->until);
 	if (*run->failure)
 		jsonwriter_text(&json, "failure", run->failure);
-	end(run, &json);
+	stat_json_end(run, &json);
 }

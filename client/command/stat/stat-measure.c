@@ -31,7 +31,7 @@ uint64_t stat_tick(struct stat_run *run, uint64_t tick_ns)
 }
 
 /* Where the run is added. A cut one is less than the others, so that no mean may have it. */
-static struct total *total_of(struct stat_run *run, bool is_cut)
+static struct total *stat_total_of(struct stat_run *run, bool is_cut)
 {
 	if (!is_cut)
 		return &run->total;
@@ -42,7 +42,7 @@ static struct total *total_of(struct stat_run *run, bool is_cut)
 	return &run->cut;
 }
 
-static bool is_known(const struct stat_run *run, const struct standing *standing)
+static bool stat_is_standing_known(const struct stat_run *run, const struct standing *standing)
 {
 	for (uint32_t i = 0; i < run->n_standing; i++)
 		if (run->standing[i].socket == standing->socket &&
@@ -63,7 +63,7 @@ static void note_standing(struct stat_run *run, struct total *total)
 		if (found[i].kind == STANDING_EMPTY)
 			continue;
 		total_flag(total, found[i].socket, found[i].metric, UNCORE_PARTIAL);
-		if (!is_known(run, &found[i]) &&
+		if (!stat_is_standing_known(run, &found[i]) &&
 			array_room(&run->standing, run->n_standing, sizeof *run->standing) == 0)
 			run->standing[run->n_standing++] = found[i];
 	}
@@ -78,7 +78,7 @@ void stat_take_result(struct stat_run *run, uint64_t wall_ns, bool is_cut)
 		run->failed = true;
 		return;
 	}
-	total = total_of(run, is_cut);
+	total = stat_total_of(run, is_cut);
 	r = total ? total_add_interval(total, &run->before, &run->now) : -ENOMEM;
 	if (r < 0) {
 		stat_complain(run, r == -ENOMEM ? "out of memory." : uncore_error_text());

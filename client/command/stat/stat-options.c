@@ -21,7 +21,7 @@ static const uint64_t STEP_NS = 100000000;
 
 /* The functions below return -1 to go on, or the exit status. */
 
-static int expand(const char *name, char **ret_path)
+static int stat_expand_name(const char *name, char **ret_path)
 {
 	int r = name ? launch_expand(name, ret_path) : 0;
 
@@ -38,11 +38,11 @@ static int expand(const char *name, char **ret_path)
 
 static int expand_outputs(struct stat_options *options)
 {
-	int status = expand(options->output, &options->output_path);
+	int status = stat_expand_name(options->output, &options->output_path);
 
 	if (status < 0)
-		status = expand(options->html, &options->html_path);
-	return status < 0 ? expand(options->trace, &options->trace_path) : status;
+		status = stat_expand_name(options->html, &options->html_path);
+	return status < 0 ? stat_expand_name(options->trace, &options->trace_path) : status;
 }
 
 static int check_runs(struct stat_options *options)
@@ -110,7 +110,7 @@ static int check_form(struct stat_options *options)
 	return -1;
 }
 
-static int check(struct stat_options *options)
+static int stat_check_options(struct stat_options *options)
 {
 	int status = check_command(options);
 
@@ -132,7 +132,7 @@ int stat_options_parse(int argc, char **argv, struct stat_options *ret)
 	status = option_parse(&stat_table, argc, argv, ret, NULL);
 	ret->command = argv + optind;
 	if (status < 0)
-		status = check(ret);
+		status = stat_check_options(ret);
 	return status < 0 ? expand_outputs(ret) : status;
 }
 void stat_options_done(struct stat_options *options)

@@ -95,7 +95,7 @@ static size_t write_subject(const struct stat_run *run)
 	return (size_t)n + 1;
 }
 
-static void print_heading(const struct stat_run *run)
+static void stat_print_heading(const struct stat_run *run)
 {
 	const bool has_command = *run->options.command;
 	char rest[128 + UNCORE_NAME_MAX] = "";
@@ -151,7 +151,7 @@ static void print_wall(const struct stat_run *run)
 	fprintf(run->out, "\n");
 }
 
-static void print_rows(const struct stat_run *run, const struct validated *validated)
+static void stat_print_rows(const struct stat_run *run, const struct validated *validated)
 {
 	const uint32_t n = run->total.n_sockets;
 	struct format_socket shown[2]; /* this one, and the one above it */
@@ -169,7 +169,7 @@ static void print_rows(const struct stat_run *run, const struct validated *valid
 
 static void print_figures(const struct stat_run *run, const struct validated *validated)
 {
-	print_rows(run, validated);
+	stat_print_rows(run, validated);
 	if (!validated->report && !format_warning(run->reader.machine.platform))
 		fputs(" share of the peak: -, since nobody has kept a report of `uncore validate` "
 		      "here\n",
@@ -208,18 +208,18 @@ static void print_cut(const struct stat_run *run, const struct validated *valida
 	cut.total = run->cut;
 	fprintf(run->out, "\n Run %" PRIu64 " was cut short by a signal, and is in no mean:\n",
 		run->number);
-	print_rows(&cut, validated);
+	stat_print_rows(&cut, validated);
 	print_wall(&cut);
 }
 
-static void print_table(const struct stat_run *run)
+static void stat_print_table(const struct stat_run *run)
 {
 	_cleanup_(validated_done) struct validated validated = { .report = NULL };
 
 	if (run->reader.machine.platform)
 		validated_read(&validated, run->reader.machine.platform);
 	output_style(run->out, STYLE_HEADING);
-	print_heading(run);
+	stat_print_heading(run);
 	output_style(run->out, STYLE_PLAIN);
 	if (run->total.runs)
 		print_figures(run, &validated);
@@ -238,7 +238,7 @@ static void print_table(const struct stat_run *run)
 }
 
 /* Intervals have been printed already. */
-static void print_line(struct stat_run *run)
+static void stat_print_line(struct stat_run *run)
 {
 	if (run->options.interval_ns || !run->total.runs)
 		return;
@@ -253,10 +253,10 @@ void stat_print_result(struct stat_run *run)
 	else if (run->options.form == STAT_CSV)
 		stat_csv_result(run);
 	else if (run->options.form == STAT_LINE)
-		print_line(run);
+		stat_print_line(run);
 	else if (run->total.runs || run->cut.runs ||
 		 run->options.output_path) /* stderr has the failure already */
-		print_table(run);
+		stat_print_table(run);
 	stat_flush(run);
 	if (run->options.form == STAT_CSV || run->options.form == STAT_LINE)
 		tell_standing(run, stderr, "uncore stat: ");
@@ -280,7 +280,7 @@ static void print_as(const struct stat_run *run, enum stat_form form, FILE *out)
 	copy.options.output_path = NULL;
 	copy.out = out;
 	if (form == STAT_TABLE)
-		print_table(&copy);
+		stat_print_table(&copy);
 	else
 		stat_print_result(&copy);
 }

@@ -73,7 +73,7 @@ static int check_parts(struct stat_run *run)
 	return 0;
 }
 
-static int init(struct stat_run *run)
+static int stat_init_reading(struct stat_run *run)
 {
 	char word[UNCORE_NAME_MAX];
 	int r = run->options.channels ? parts_of_channels(run->reader.handle, &run->parts)
@@ -102,7 +102,7 @@ int stat_connect(struct stat_run *run)
 {
 	run->reader.socket_path = run->options.socket_path;
 	if (reader_open(&run->reader, READER_CONNECT_NS) == 0)
-		return init(run);
+		return stat_init_reading(run);
 	stat_complain(run, uncore_error_text());
 	return EXIT_NOT_MEASURED;
 }
@@ -139,7 +139,7 @@ static int measure_slice(struct stat_run *run, struct readout *before, uint64_t 
 	return 0;
 }
 
-static int measure(struct stat_run *run, uint64_t ns)
+static int stat_measure_for(struct stat_run *run, uint64_t ns)
 {
 	_cleanup_(readout_done) struct readout before = {};
 	int r = total_init_like(&run->idle, &run->total);
@@ -170,7 +170,7 @@ int background_measure(struct stat_run *run)
 		fprintf(stderr, "uncore stat: first %g s without the command.\n", (double)ns / 1e9);
 	run->total.idle = &run->idle;
 	run->total.subtract = run->options.subtract;
-	return measure(run, ns);
+	return stat_measure_for(run, ns);
 }
 
 int stat_read_first(struct stat_run *run)
@@ -191,7 +191,7 @@ int stat_read_first(struct stat_run *run)
 }
 
 /* The bytes with the highest rate. NULL: there are none. */
-static const struct format_value *most_of(const struct format_socket *socket)
+static const struct format_value *stat_most_of(const struct format_socket *socket)
 {
 	const struct format_value *most = NULL;
 
@@ -218,7 +218,7 @@ void background_note(const struct stat_run *run)
 	sure = 1 - (double)before.skew_ns / (double)before.window_ns;
 	total_show(&run->idle, run->reader.handle, run->idle.n_sockets, &before);
 	total_show(&run->total, run->reader.handle, run->total.n_sockets, &all);
-	idle = most_of(&before);
+	idle = stat_most_of(&before);
 	result = idle ? format_find(&all, idle->name) : NULL;
 	if (!result || sure * idle->rate <= MUCH * result->rate)
 		return;

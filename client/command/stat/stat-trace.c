@@ -84,7 +84,7 @@ static int describe_rows(struct stat_run *run, const struct total *interval)
 	return 0;
 }
 
-static uint64_t counter_track(uint32_t row, uint32_t i)
+static uint64_t stat_counter_track(uint32_t row, uint32_t i)
 {
 	return COUNTER_TRACKS + (uint64_t)row * FORMAT_VALUES_MAX + i;
 }
@@ -97,8 +97,8 @@ static void describe_counter(
 	snprintf(unit, sizeof unit, "%.20s/ns", value->unit);
 	uncore_quality_words(value->quality, words, sizeof words);
 	snprintf(name, sizeof name, "%s%s%s", value->name, *words ? " " : "", words);
-	perfetto_counter_track(run->trace.file.out, counter_track(row, i), ROW_TRACKS + row, name,
-		strcmp(value->unit, "bytes") == 0 ? "GB/s" : unit);
+	perfetto_counter_track(run->trace.file.out, stat_counter_track(row, i), ROW_TRACKS + row,
+		name, strcmp(value->unit, "bytes") == 0 ? "GB/s" : unit);
 }
 
 /* --- events --- */
@@ -153,7 +153,7 @@ static void note_value(struct stat_run *run, uint32_t row, uint32_t i,
 		describe_counter(run, row, i, value);
 	*is_described = true;
 	perfetto_count(run->trace.file.out, run->trace.ahead_ns + time.begin_ns,
-		counter_track(row, i), rate_of(value, time));
+		stat_counter_track(row, i), rate_of(value, time));
 }
 
 void stat_trace_note(struct stat_run *run, const struct total *interval, struct course_point time)

@@ -27,7 +27,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-static void run_done(struct stat_run *run)
+static void stat_run_done(struct stat_run *run)
 {
 	if (run->out && !run->file.out)
 		fclose(run->out);
@@ -58,7 +58,7 @@ static int open_page(struct stat_run *run)
 }
 
 /* Intervals are read while they come. */
-static int open_file(struct stat_run *run)
+static int stat_open_file(struct stat_run *run)
 {
 	static const enum written_how hows[2][2] = { { WRITTEN_WHOLE, WRITTEN_APPENDED },
 		{ WRITTEN_LINES, WRITTEN_LINES_APPENDED } };
@@ -76,7 +76,7 @@ static int open_output(struct stat_run *run)
 	int r = 0;
 
 	if (path)
-		r = open_file(run);
+		r = stat_open_file(run);
 	else
 		run->out = open_stderr();
 	/* Rows that are appended have their heading. */
@@ -98,7 +98,7 @@ static int status_of_error(int error)
 }
 
 /* Becomes the command, which so gets its own status and signals. Returns if that fails. */
-static int become_command(struct stat_run *run)
+static int stat_become_command(struct stat_run *run)
 {
 	char *const *command = run->options.command;
 	int error;
@@ -114,13 +114,13 @@ static int become_command(struct stat_run *run)
 
 /* Nothing was measured. Returns @status as the exit status, unless this process becomes the
  * command. */
-static int give_up(struct stat_run *run, int status)
+static int stat_end_unmeasured(struct stat_run *run, int status)
 {
 	bool bare = run->options.anyway && !run->signals.stop;
 
 	/* The file must not keep the figures of an earlier job. */
 	if (bare && !run->out && run->options.output_path)
-		open_file(run);
+		stat_open_file(run);
 	if (run->out && (run->options.output_path || !bare))
 		stat_print_result(run);
 	stat_end_file(run);
@@ -129,7 +129,7 @@ static int give_up(struct stat_run *run, int status)
 		return status;
 	fprintf(stderr, "uncore stat: %s runs without being measured: %s\n",
 		run->options.command[0], run->failure);
-	return become_command(run);
+	return stat_become_command(run);
 }
 
 /* Does another rank of this node measure? */
@@ -148,7 +148,7 @@ static bool is_another_first(const struct stat_run *run)
 
 /* --- running --- */
 
-static int cannot_run(struct stat_run *run, int error)
+static int stat_say_cannot_run(struct stat_run *run, int error)
 {
 	char text[512];
 
@@ -159,7 +159,7 @@ static int cannot_run(struct stat_run *run, int error)
 }
 
 /* Waits for the end of the command, and prints each interval when it is over. */
-static int watch(struct stat_run *run, const struct child *child, int *ret_status)
+static int stat_watch_child(struct stat_run *run, const struct child *child, int *ret_status)
 {
 	const uint64_t step_ns = run->options.step_ns;
 	uint64_t tick_ns = step_ns ? clock_now_ns() + step_ns : UINT64_MAX;
@@ -170,7 +170,7 @@ static int watch(struct stat_run *run, const struct child *child, int *ret_statu
 	return r;
 }
 
-static int status_of(int wait_status)
+static int stat_status_of(int wait_status)
 {
 	if (WIFSIGNALED(wait_status))
 		return EXIT_BY_SIGNAL + WTERMSIG(wait_status);
@@ -200,7 +200,7 @@ static bool is_cut(const struct stat_run *run, int wait_status)
 }
 
 /* Lets the command run to its end. Returns its exit status; *@ret_go_on: another run may follow. */
-static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
+static int stat_measure_child(struct stat_run *run, struct child *child, bool *ret_go_on)
 {
 	uint64_t start_ns = clock_now_ns();
 	int wait_status = 0;
@@ -212,13 +212,13 @@ static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
 		start_ns = clock_now_ns();
 	}
 	if (r == 0)
-		r = watch(run, child, &wait_status);
+		r = stat_watch_child(run, child, &wait_status);
 	if (r < 0)
-		return cannot_run(run, r);
+		return stat_say_cannot_run(run, r);
 	if (!run->failed)
 		stat_take_result(run, clock_now_ns() - start_ns, is_cut(run, wait_status));
 	*ret_go_on = !run->failed && !WIFSIGNALED(wait_status);
-	return status_of(wait_status);
+	return stat_status_of(wait_status);
 }
 
 /* Runs @command without measuring it. Returns its exit status; *@ret_go_on: it ran to its end. */
@@ -233,11 +233,11 @@ static int run_aside(struct stat_run *run, char **command, bool *ret_go_on)
 	if (r == 0)
 		r = child_wait(&child, &run->signals, UINT64_MAX, &wait_status);
 	*ret_go_on = r > 0 && !WIFSIGNALED(wait_status) && !child_told_to_stop(&run->signals);
-	return r < 0 ? cannot_run(run, r) : status_of(wait_status);
+	return r < 0 ? stat_say_cannot_run(run, r) : stat_status_of(wait_status);
 }
 
 /* Returns -1 to go on, or the exit status. */
-static int prepare(struct stat_run *run)
+static int stat_prepare(struct stat_run *run)
 {
 	const char *shell[] = { "sh", "-c", run->options.prepare, NULL };
 	bool go_on = true;
@@ -256,7 +256,7 @@ static int warm_up(struct stat_run *run)
 	bool go_on = true;
 
 	while (run->n_warm < run->options.warmup) {
-		int status = prepare(run);
+		int status = stat_prepare(run);
 
 		if (status >= 0)
 			return status;
@@ -270,27 +270,27 @@ static int warm_up(struct stat_run *run)
 }
 
 /* One run. Returns the exit status so far; @status is that of the run before. */
-static int run_once(struct stat_run *run, int status, bool *ret_go_on)
+static int stat_run_once(struct stat_run *run, int status, bool *ret_go_on)
 {
 	struct child child;
-	int prepared = prepare(run);
+	int prepared = stat_prepare(run);
 	int r = prepared < 0 ? child_new(run->options.command, &run->signals, &child) : 0;
 
 	if (prepared >= 0)
 		return prepared;
 	if (r < 0)
-		return cannot_run(run, r);
+		return stat_say_cannot_run(run, r);
 	if (stat_read_first(run) < 0) {
 		child_cancel(&child);
 		return run->options.anyway ? status : EXIT_NOT_MEASURED;
 	}
 	if (!run->options.delay_ns)
 		stat_begin(run);
-	return measure(run, &child, ret_go_on);
+	return stat_measure_child(run, &child, ret_go_on);
 }
 
 /* All runs. Returns the exit status of the last. */
-static int run_all(struct stat_run *run)
+static int stat_run_all(struct stat_run *run)
 {
 	bool go_on = true;
 	int status;
@@ -306,7 +306,7 @@ static int run_all(struct stat_run *run)
 	while (go_on && run->number < run->options.repeat) {
 		go_on = false;
 		run->number++;
-		status = run_once(run, status, &go_on);
+		status = stat_run_once(run, status, &go_on);
 		go_on &= !child_told_to_stop(&run->signals);
 		if (run->options.until > 0 && until_judge(&run->until, &run->total))
 			go_on = false;
@@ -318,19 +318,19 @@ static int run_all(struct stat_run *run)
 
 int command_stat(int argc, char **argv)
 {
-	_cleanup_(run_done) struct stat_run run = { .out = NULL };
+	_cleanup_(stat_run_done) struct stat_run run = { .out = NULL };
 	int status = stat_options_parse(argc, argv, &run.options);
 
 	if (status >= 0)
 		return status;
 	if (is_another_first(&run))
-		return become_command(&run);
+		return stat_become_command(&run);
 	status = stat_connect(&run);
 	if (status || open_output(&run) < 0)
-		return give_up(&run, status ? status : EXIT_NOT_MEASURED);
-	status = *run.options.command ? run_all(&run) : stat_watch(&run);
+		return stat_end_unmeasured(&run, status ? status : EXIT_NOT_MEASURED);
+	status = *run.options.command ? stat_run_all(&run) : stat_watch(&run);
 	if (!run.started_ns)
-		return give_up(&run, status ? status : EXIT_NOT_MEASURED);
+		return stat_end_unmeasured(&run, status ? status : EXIT_NOT_MEASURED);
 	stat_print_result(&run);
 	stat_end_file(&run);
 	stat_print_page(&run);

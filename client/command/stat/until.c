@@ -25,15 +25,15 @@ void until_init(struct until *ret, double percent, const struct uncore *handle)
 
 /* --- judging --- */
 
-static const struct total_value *value_of(const struct total *total, uint32_t metric)
+static const struct total_value *until_value_of(const struct total *total, uint32_t metric)
 {
 	return &total->sockets[total->n_sockets].values[metric];
 }
 
-static bool is_ignored(const struct until *until, const struct total *total, uint32_t i)
+static bool until_is_ignored(const struct until *until, const struct total *total, uint32_t i)
 {
 	const struct until_metric *metric = &until->metrics[i];
-	const struct total_value *value = value_of(total, i);
+	const struct total_value *value = until_value_of(total, i);
 
 	return total->left_out >> i & 1 || !metric->is_bytes || value->quality & UNCORE_ABSENT ||
 	       format_is_check(metric->name);
@@ -44,14 +44,14 @@ static double largest_mean(const struct until *until, const struct total *total)
 	double largest = 0;
 
 	for (uint32_t i = 0; i < until->n_metrics; i++) {
-		if (!is_ignored(until, total, i))
-			largest = fmax(largest, value_of(total, i)->mean);
+		if (!until_is_ignored(until, total, i))
+			largest = fmax(largest, until_value_of(total, i)->mean);
 	}
 	return largest;
 }
 
 /* NaN: one run has no error. If the mean is 0, all counts were 0, and so is the error. */
-static double error_of(const struct total_value *value, uint32_t runs)
+static double until_error_of(const struct total_value *value, uint32_t runs)
 {
 	if (runs < 2)
 		return NAN;
@@ -68,11 +68,11 @@ bool until_judge(struct until *until, const struct total *total)
 
 	until->runs = total->runs;
 	for (uint32_t i = 0; total->runs && i < until->n_metrics; i++) {
-		const struct total_value *value = value_of(total, i);
+		const struct total_value *value = until_value_of(total, i);
 		struct until_metric *metric = &until->metrics[i];
 
-		metric->error = error_of(value, total->runs);
-		if (is_ignored(until, total, i))
+		metric->error = until_error_of(value, total->runs);
+		if (until_is_ignored(until, total, i))
 			metric->state = UNTIL_IGNORED;
 		else if (value->mean < least)
 			metric->state = UNTIL_LEFT_OUT;
@@ -102,7 +102,7 @@ const struct until_metric *until_worst(const struct until *until)
 
 /* --- telling --- */
 
-static uint32_t count(const struct until *until, enum until_state state)
+static uint32_t until_count(const struct until *until, enum until_state state)
 {
 	uint32_t n = 0;
 
@@ -118,7 +118,7 @@ static void write_error(FILE *out, double error)
 }
 
 /* Writes "dram.read (2.3 %), itom (4 %)". */
-static void list(const struct until *until, enum until_state state, FILE *out)
+static void until_list(const struct until *until, enum until_state state, FILE *out)
 {
 	const char *before = "";
 
@@ -147,9 +147,9 @@ void until_tell(const struct until *until, FILE *out, const char *indent)
 	}
 	fprintf(out, "%sAfter %" PRIu32 " runs the standard error of the mean is ", indent,
 		until->runs);
-	if (count(until, UNTIL_ABOVE)) {
+	if (until_count(until, UNTIL_ABOVE)) {
 		fprintf(out, "not below %g %% for ", until->percent);
-		list(until, UNTIL_ABOVE, out);
+		until_list(until, UNTIL_ABOVE, out);
 	} else {
 		fprintf(out, "below %g %% for every metric", until->percent);
 		if (worst) {
@@ -158,10 +158,10 @@ void until_tell(const struct until *until, FILE *out, const char *indent)
 		}
 	}
 	fprintf(out, ".\n");
-	if (!count(until, UNTIL_LEFT_OUT))
+	if (!until_count(until, UNTIL_LEFT_OUT))
 		return;
 	fprintf(out, "%sLeft out, as below %g %% of the largest metric: ", indent,
 		100 * UNTIL_SHARE);
-	list(until, UNTIL_LEFT_OUT, out);
+	until_list(until, UNTIL_LEFT_OUT, out);
 	fprintf(out, ".\n");
 }

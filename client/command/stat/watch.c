@@ -52,7 +52,7 @@ static void watched_close(struct watched *watched)
 /* --- processes --- */
 
 /* The state and the process of the process or thread @pid; false: /proc does not show it. */
-static bool look(pid_t pid, char *ret_state, pid_t *ret_process)
+static bool watch_look_at(pid_t pid, char *ret_state, pid_t *ret_process)
 {
 	char path[32], line[128];
 	_cleanup_file_ FILE *file = NULL;
@@ -74,20 +74,20 @@ static bool is_alive(const struct watched *watched, unsigned i)
 
 	if (end.fd >= 0)
 		return poll(&end, 1, 0) == 0;
-	if (look(watched->pids[i], &state, &process))
+	if (watch_look_at(watched->pids[i], &state, &process))
 		return state != 'Z' && state != 'X';
 	return kill(watched->pids[i], 0) == 0 || errno == EPERM;
 }
 
 /* Returns a format for the PID and another one that it may belong to; NULL: it can be watched. */
-static const char *add(struct watched *watched, pid_t pid, pid_t *ret_process)
+static const char *watch_add_process(struct watched *watched, pid_t pid, pid_t *ret_process)
 {
 	const unsigned i = watched->n++;
 	char state;
 
 	watched->pids[i] = pid;
 	watched->fds[1 + i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-	if (look(pid, &state, ret_process) && *ret_process != pid)
+	if (watch_look_at(pid, &state, ret_process) && *ret_process != pid)
 		return "%d is a thread of process %d; say -p with the number of the process.";
 	watched->fds[1 + i].fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	watched->n_without += watched->fds[1 + i].fd < 0;
@@ -109,7 +109,7 @@ static int open_processes(struct stat_run *run, struct watched *watched)
 
 		rest = number_parse(rest, 10, INT32_MAX, &number);
 		if (rest && number)
-			why = add(watched, (pid_t)number, &process);
+			why = watch_add_process(watched, (pid_t)number, &process);
 		if (why)
 			snprintf(text, sizeof text, why, (pid_t)number, process);
 		if (rest && !*rest && number && !why)
@@ -147,7 +147,7 @@ static void wait_until(struct watched *watched, uint64_t deadline_ns)
 	ppoll(watched->fds, 1 + watched->n, &left, NULL);
 }
 
-static void watch(struct stat_run *run, struct watched *watched)
+static void watch_processes(struct stat_run *run, struct watched *watched)
 {
 	const uint64_t step_ns = run->options.step_ns, for_ns = run->options.for_ns;
 	const uint64_t end_ns = for_ns ? clock_deadline_ns(for_ns) : UINT64_MAX;
@@ -181,7 +181,7 @@ int stat_watch(struct stat_run *run)
 			: run->options.pids ? "the processes have ended, or Ctrl-C"
 					    : "Ctrl-C");
 	start_ns = clock_now_ns();
-	watch(run, &watched);
+	watch_processes(run, &watched);
 	stat_take_result(run, clock_now_ns() - start_ns, false);
 	return stopped_by ? EXIT_BY_SIGNAL + stopped_by : 0;
 }

@@ -102,7 +102,7 @@ static bool is_all_hbm(const struct evidence *evidence, unsigned node)
 	return evidence->counted.hbm && !evidence->counted.dram;
 }
 
-static bool is_any(const struct evidence *evidence, unsigned node)
+static bool kinds_is_any(const struct evidence *evidence, unsigned node)
 {
 	(void)evidence, (void)node;
 	return true;
@@ -116,14 +116,14 @@ static const struct row {
 	const char *known_by;
 } rows[] = {
 	{ true, is_all_hbm, NODE_HBM, "uncored counts hbm.* here, and no dram.*" },
-	{ true, is_any, NODE_DRAM, "it has CPUs" },
+	{ true, kinds_is_any, NODE_DRAM, "it has CPUs" },
 	{ false, is_pmm, NODE_PMM, "its dax device is one of persistent memory" },
 	{ false, is_cxl, NODE_CXL, "its dax device is one of CXL" },
 	{ false, is_of_accelerator, NODE_GPU, "it has an accelerator, and no CPUs" },
 	{ false, is_much_faster, NODE_HBM,
 		"it has no CPUs, and by the firmware more bandwidth than DRAM" },
 	{ false, is_counted_hbm, NODE_HBM, "it has no CPUs, and uncored counts hbm.* here" },
-	{ false, is_any, NODE_UNKNOWN, "neither a driver nor the firmware nor uncored says" },
+	{ false, kinds_is_any, NODE_UNKNOWN, "neither a driver nor the firmware nor uncored says" },
 };
 
 void nodes_judge(const char *root, struct nodes_counted counted, struct nodes *nodes)

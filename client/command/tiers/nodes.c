@@ -90,7 +90,7 @@ static void read_all_numbered(const char *root, struct node *node, size_t row)
 
 /* --- all nodes --- */
 
-static int add_node(const char *root, struct nodes *nodes, unsigned number, bool has_cpus)
+static int nodes_add_node(const char *root, struct nodes *nodes, unsigned number, bool has_cpus)
 {
 	struct node *all = reallocarray(nodes->all, nodes->n + 1, sizeof *all);
 	struct node *node;
@@ -116,7 +116,7 @@ int nodes_read(const char *root, struct nodes *ret)
 	node_list(root, "has_cpu", with_cpus);
 	for (unsigned i = 0; r == 0 && i < NODE_NUMBERS; i++)
 		if (node_is_in(online, i))
-			r = add_node(root, &nodes, i, node_is_in(with_cpus, i));
+			r = nodes_add_node(root, &nodes, i, node_is_in(with_cpus, i));
 	if (r < 0 || !nodes.n)
 		return r < 0 ? r : -ENOENT;
 	*ret = nodes;

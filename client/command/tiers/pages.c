@@ -38,7 +38,7 @@ static bool read_word(const char *word, uint64_t *ret_node, uint64_t *ret_n)
  * "7f00 default file=/lib/x mapped=3 N0=1 N1=2 kernelpagesize_kB=4". Names of files have neither
  * blanks nor newlines, since the kernel writes them as \040 and \012.
  */
-static void take_line(struct process *process, char *line)
+static void pages_take_line(struct process *process, char *line)
 {
 	static const char SIZE[] = " kernelpagesize_kB=";
 	const char *size = strstr(line, SIZE);
@@ -56,18 +56,18 @@ static void take_line(struct process *process, char *line)
 	}
 }
 
-static int read_lines(FILE *file, struct process *process)
+static int pages_read_lines(FILE *file, struct process *process)
 {
 	_cleanup_free_ char *line = NULL;
 	size_t size = 0;
 	unsigned n = 0;
 
 	for (errno = 0; getline(&line, &size, file) >= 0; n++)
-		take_line(process, line);
+		pages_take_line(process, line);
 	return n ? 0 : errno ? -errno : -ESRCH; /* a zombie's is empty */
 }
 
-static bool is_there(const char *root, const struct process *process)
+static bool pages_is_there(const char *root, const struct process *process)
 {
 	_cleanup_file_ FILE *file = node_open(root, "/proc/%d/stat", process->pid);
 
@@ -80,10 +80,10 @@ static int read_maps(const char *root, struct process *process)
 	int r = file ? 0 : -errno;
 
 	if (r == -ENOENT) /* a kernel without NUMA has processes, but no such file */
-		return is_there(root, process) ? -ENOSYS : -ESRCH;
+		return pages_is_there(root, process) ? -ENOSYS : -ESRCH;
 	memset(process->bytes, 0, sizeof process->bytes);
 	process->huge_bytes = 0;
-	return r == 0 ? read_lines(file, process) : r;
+	return r == 0 ? pages_read_lines(file, process) : r;
 }
 
 bool pages_look(struct pages *pages, uint64_t now_ns)
@@ -97,7 +97,7 @@ bool pages_look(struct pages *pages, uint64_t now_ns)
 
 		if (is_due && process->error != -ESRCH)
 			process->error = read_maps(pages->root, process);
-		else if (!is_there(pages->root, process))
+		else if (!pages_is_there(pages->root, process))
 			process->error = -ESRCH;
 	}
 	if (!is_due)

@@ -16,7 +16,7 @@ struct row {
 	uint32_t quality;
 };
 
-static void write_row(const struct row *row)
+static void tiers_csv_write_row(const struct row *row)
 {
 	const bool is_absent = row->value == NODE_NOT_KNOWN || row->quality & UNCORE_ABSENT;
 	const uint32_t quality = is_absent ? UNCORE_ABSENT : row->quality;
@@ -33,7 +33,7 @@ static void write_row(const struct row *row)
 	csv_end(&csv);
 }
 
-static void write_node(struct row row, const struct node *node)
+static void tiers_csv_write_node(struct row row, const struct node *node)
 {
 	row.of = "node";
 	row.number = node->number;
@@ -42,11 +42,12 @@ static void write_node(struct row row, const struct node *node)
 	for (unsigned i = 0; i < node->n_figures; i++) {
 		row.metric = node->figures[i].name;
 		row.value = node->figures[i].value;
-		write_row(&row);
+		tiers_csv_write_row(&row);
 	}
 }
 
-static void write_process(struct row row, const struct nodes *nodes, const struct process *process)
+static void tiers_csv_write_process(
+	struct row row, const struct nodes *nodes, const struct process *process)
 {
 	char why[PROCESS_WHY_MAX], name[NODE_NAME_MAX];
 
@@ -61,11 +62,11 @@ static void write_process(struct row row, const struct nodes *nodes, const struc
 		row.kind = node_kind_name(nodes->all[i].kind);
 		snprintf(name, sizeof name, "node%u_bytes", number);
 		row.value = process->error ? NODE_NOT_KNOWN : process->bytes[number];
-		write_row(&row);
+		tiers_csv_write_row(&row);
 	}
 }
 
-static void write_socket(struct row row, const struct format_socket *socket)
+static void tiers_csv_write_socket(struct row row, const struct format_socket *socket)
 {
 	char name[2 * UNCORE_NAME_MAX], kind[UNCORE_NAME_MAX];
 
@@ -81,7 +82,7 @@ static void write_socket(struct row row, const struct format_socket *socket)
 		row.value = value->count;
 		row.quality = value->quality;
 		row.why = value->why;
-		write_row(&row);
+		tiers_csv_write_row(&row);
 	}
 }
 
@@ -96,11 +97,11 @@ void tiers_csv(struct tiers *tiers)
 		fprintf(stderr, "uncore tiers: the traffic is absent: %s\n", tiers->failure);
 	tiers->headed = true;
 	for (unsigned i = 0; i < tiers->nodes.n; i++)
-		write_node(row, &tiers->nodes.all[i]);
+		tiers_csv_write_node(row, &tiers->nodes.all[i]);
 	for (unsigned i = 0; i < tiers->pages.n; i++)
-		write_process(row, &tiers->nodes, &tiers->pages.all[i]);
+		tiers_csv_write_process(row, &tiers->nodes, &tiers->pages.all[i]);
 	for (uint32_t i = 0; tiers->total.runs && i < tiers->total.n_sockets; i++) {
 		total_show(&tiers->total, tiers->reader.handle, i, &socket);
-		write_socket(row, &socket);
+		tiers_csv_write_socket(row, &socket);
 	}
 }

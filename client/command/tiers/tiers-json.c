@@ -4,7 +4,7 @@
 #include "common/macro.h"
 
 /* What is not known has no member. */
-static void write_node(struct jsonwriter *json, const struct node *node)
+static void tiers_json_write_node(struct jsonwriter *json, const struct node *node)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "node", node->number);
@@ -17,7 +17,7 @@ static void write_node(struct jsonwriter *json, const struct node *node)
 	jsonwriter_close(json);
 }
 
-static void write_process(
+static void tiers_json_write_process(
 	struct jsonwriter *json, const struct nodes *nodes, const struct process *process)
 {
 	char why[PROCESS_WHY_MAX];
@@ -40,11 +40,11 @@ static void write_process(
 	jsonwriter_close(json);
 }
 
-static void write_processes(struct jsonwriter *json, const struct tiers *tiers)
+static void tiers_json_write_processes(struct jsonwriter *json, const struct tiers *tiers)
 {
 	jsonwriter_array(json, "processes");
 	for (unsigned i = 0; i < tiers->pages.n; i++)
-		write_process(json, &tiers->nodes, &tiers->pages.all[i]);
+		tiers_json_write_process(json, &tiers->nodes, &tiers->pages.all[i]);
 	jsonwriter_close(json);
 	if (!tiers->pages.n)
 		return;
@@ -62,13 +62,13 @@ void tiers_json(const struct tiers *tiers)
 	jsonwriter_number(&json, "time_ns", tiers->looked_ns - tiers->begun_ns);
 	jsonwriter_array(&json, "nodes");
 	for (unsigned i = 0; i < tiers->nodes.n; i++)
-		write_node(&json, &tiers->nodes.all[i]);
+		tiers_json_write_node(&json, &tiers->nodes.all[i]);
 	jsonwriter_close(&json);
 	jsonwriter_array(&json, "unknown");
 	for (unsigned i = 0; (unknown = nodes_unknown(&tiers->nodes, i)); i++)
 		jsonwriter_text(&json, NULL, unknown);
 	jsonwriter_close(&json);
-	write_processes(&json, tiers);
+	tiers_json_write_processes(&json, tiers);
 	if (tiers->total.runs) {
 		jsonwriter_object(&json, "traffic");
 		total_json(&json, &tiers->total, tiers->reader.handle, &tiers->reader.machine);

@@ -14,18 +14,18 @@ static void print_note(const char *text)
 	text_fold(stdout, text, 1, 3);
 }
 
-static void write_bytes(uint64_t bytes, char ret_text[QUANTITY_MAX])
+static void tiers_write_bytes(uint64_t bytes, char ret_text[QUANTITY_MAX])
 {
 	quantity_bytes(bytes == NODE_NOT_KNOWN ? NAN : (double)bytes, ret_text);
 }
 
-static void print_node(const struct node *node)
+static void tiers_print_node(const struct node *node)
 {
 	char text[QUANTITY_MAX];
 
 	printf(" %4u  %-8s", node->number, node_kind_name(node->kind));
 	for (unsigned i = 0; i < NODE_COLUMNS; i++) {
-		write_bytes(node->figures[i].value, text);
+		tiers_write_bytes(node->figures[i].value, text);
 		printf("%12s", text);
 	}
 	putchar('\n');
@@ -51,7 +51,7 @@ static void print_more(const struct node *node)
 		print_note(text);
 }
 
-static void print_nodes(const struct nodes *nodes)
+static void tiers_print_nodes(const struct nodes *nodes)
 {
 	const char *unknown;
 
@@ -61,7 +61,7 @@ static void print_nodes(const struct nodes *nodes)
 			nodes->all->figures[i].name);
 	putchar('\n');
 	for (unsigned i = 0; i < nodes->n; i++)
-		print_node(&nodes->all[i]);
+		tiers_print_node(&nodes->all[i]);
 	for (unsigned i = 0; i < nodes->n; i++)
 		print_more(&nodes->all[i]);
 	for (unsigned i = 0; (unknown = nodes_unknown(nodes, i)); i++)
@@ -74,11 +74,11 @@ static void print_process(const struct nodes *nodes, const struct process *proce
 
 	snprintf(text, sizeof text, "process %d:", process->pid);
 	for (unsigned i = 0; i < nodes->n; i++) {
-		write_bytes(process->bytes[nodes->all[i].number], part);
+		tiers_write_bytes(process->bytes[nodes->all[i].number], part);
 		text_append(text, sizeof text, "%s node %u %s", i ? "," : "", nodes->all[i].number,
 			part);
 	}
-	write_bytes(process->huge_bytes, part);
+	tiers_write_bytes(process->huge_bytes, part);
 	if (process->huge_bytes)
 		text_append(text, sizeof text, "; of these in hugetlb pages %s", part);
 	if (process->error)
@@ -103,7 +103,7 @@ void tiers_print(const struct tiers *tiers)
 	struct format_socket shown[2]; /* this one, and the one above it */
 	char text[sizeof tiers->failure + 32];
 
-	print_nodes(&tiers->nodes);
+	tiers_print_nodes(&tiers->nodes);
 	print_processes(tiers);
 	putchar('\n');
 	for (uint32_t i = 0; tiers->total.runs && i < tiers->total.n_sockets; i++) {

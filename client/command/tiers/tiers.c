@@ -25,7 +25,7 @@ static void tiers_done(struct tiers *tiers)
 	reader_close(&tiers->reader);
 }
 
-static int complain(const char *text)
+static int tiers_complain(const char *text)
 {
 	fprintf(stderr, "uncore tiers: %s\n", text);
 	return EXIT_FAILED;
@@ -36,7 +36,7 @@ static int complain(const char *text)
 #define TIER(name) name
 
 /* Leaves out what is not of a tier. */
-static void choose(struct total *total, const struct uncore *handle)
+static void tiers_choose(struct total *total, const struct uncore *handle)
 {
 	static const char *const tiers[] = { TIERS(TIER), "cxl" };
 	uint32_t left_out = UINT32_MAX;
@@ -50,7 +50,7 @@ static void choose(struct total *total, const struct uncore *handle)
 }
 
 /* Does a socket count this metric? */
-static bool is_counted(const struct tiers *tiers, const char *name)
+static bool tiers_is_counted(const struct tiers *tiers, const char *name)
 {
 	const int metric = uncore_find_metric(tiers->reader.handle, name);
 
@@ -65,7 +65,7 @@ static int add_traffic(struct tiers *tiers)
 {
 	int r = total_init(&tiers->total, tiers->now.n_sockets, NULL);
 
-	choose(&tiers->total, tiers->reader.handle);
+	tiers_choose(&tiers->total, tiers->reader.handle);
 	if (r < 0 || !tiers->before.samples)
 		return r;
 	return total_add_interval(&tiers->total, &tiers->before, &tiers->now);
@@ -84,8 +84,8 @@ static void read_traffic(struct tiers *tiers)
 	tiers->total = (struct total){ .runs = 0 };
 	r = reader_take(&tiers->reader, &wish, &tiers->now);
 	if (r == 0) {
-		tiers->counted = (struct nodes_counted){ is_counted(tiers, "dram.read"),
-			is_counted(tiers, "hbm.read"), is_counted(tiers, "pmm.read") };
+		tiers->counted = (struct nodes_counted){ tiers_is_counted(tiers, "dram.read"),
+			tiers_is_counted(tiers, "hbm.read"), tiers_is_counted(tiers, "pmm.read") };
 		r = add_traffic(tiers);
 	}
 	if (r == 0)
@@ -97,7 +97,7 @@ static void read_traffic(struct tiers *tiers)
 
 /* --- looks --- */
 
-static int look(struct tiers *tiers)
+static int tiers_look(struct tiers *tiers)
 {
 	int r;
 
@@ -108,10 +108,10 @@ static int look(struct tiers *tiers)
 	nodes_done(&tiers->nodes);
 	r = nodes_read(ROOT, &tiers->nodes);
 	if (r < 0)
-		return complain(r == -ENOMEM
-					? "no memory."
-					: "/sys/devices/system/node shows no node: the kernel was "
-					  "built without NUMA, or sysfs is not mounted.");
+		return tiers_complain(
+			r == -ENOMEM ? "no memory."
+				     : "/sys/devices/system/node shows no node: the kernel was "
+				       "built without NUMA, or sysfs is not mounted.");
 	nodes_judge(ROOT, tiers->counted, &tiers->nodes);
 	if (tiers->options.json)
 		tiers_json(tiers);
@@ -122,7 +122,7 @@ static int look(struct tiers *tiers)
 	return output_check(stdout, "uncore tiers", "stdout") < 0 ? EXIT_FAILED : 0;
 }
 
-static int watch(struct tiers *tiers)
+static int tiers_watch(struct tiers *tiers)
 {
 	const uint64_t step_ns = tiers->options.interval_ns ? tiers->options.interval_ns : ONCE_NS;
 	uint64_t tick_ns = clock_now_ns();
@@ -136,27 +136,27 @@ static int watch(struct tiers *tiers)
 		if ((tiers->options.interval_ns || tiers->now.samples) &&
 			child_pause(&signals, tick_ns))
 			return EXIT_BY_SIGNAL + signals.stop;
-		status = look(tiers);
+		status = tiers_look(tiers);
 	} while (!status && tiers->options.interval_ns && !pages_are_gone(&tiers->pages));
 	return status;
 }
 
-static int run(struct tiers *tiers)
+static int tiers_run(struct tiers *tiers)
 {
 	char why[PROCESS_WHY_MAX];
 
 	if (pages_init(&tiers->pages, ROOT, tiers->options.pids.number, tiers->options.pids.n) < 0)
-		return complain("no memory.");
+		return tiers_complain("no memory.");
 	tiers->begun_ns = clock_now_ns();
 	pages_look(&tiers->pages, tiers->begun_ns);
 	for (unsigned i = 0; pages_are_gone(&tiers->pages) && i < tiers->pages.n; i++) {
 		process_why(&tiers->pages.all[i], why);
-		complain(why);
+		tiers_complain(why);
 	}
 	if (pages_are_gone(&tiers->pages))
 		return EXIT_FAILED;
 	read_traffic(tiers);
-	return watch(tiers);
+	return tiers_watch(tiers);
 }
 
 int command_tiers(int argc, char **argv)
@@ -171,5 +171,5 @@ int command_tiers(int argc, char **argv)
 	if (tiers.options.json && tiers.options.csv)
 		return option_complain(&tiers_table, "choose one of --json and --csv");
 	tiers.reader.socket_path = tiers.options.socket_path;
-	return run(&tiers);
+	return tiers_run(&tiers);
 }

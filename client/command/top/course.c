@@ -28,7 +28,7 @@ double tier_rate(const struct format_value *value)
 	return !value || value->quality & UNCORE_ABSENT ? NAN : value->rate;
 }
 
-static void begin(struct course *course)
+static void top_course_begin(struct course *course)
 {
 	*course = (struct course){ .peak = 0 };
 	for (unsigned k = 0; k < COURSE_TIERS; k++)
@@ -46,7 +46,7 @@ int courses_resize(struct courses *courses, uint32_t n_sockets, uint32_t n_parts
 		return -ENOMEM;
 	*courses = (struct courses){ n_sockets, n_sockets + n_parts, courses->second, all };
 	for (uint32_t i = n_kept; i < courses->n; i++)
-		begin(&all[i]);
+		top_course_begin(&all[i]);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static void shift(struct course_tier *tier, uint64_t n)
 }
 
 /* @n_before: seconds that the interval covers before the last one. */
-static void add(struct course_tier *tier, double rate, uint64_t n_before)
+static void top_course_add(struct course_tier *tier, double rate, uint64_t n_before)
 {
 	for (unsigned s = 0; !isnan(rate) && s < COURSE_SECONDS && s <= n_before; s++) {
 		float *second = &tier->minute[COURSE_SECONDS - 1 - s];
@@ -101,7 +101,7 @@ void courses_add(struct courses *courses, const struct format_socket shown[], ui
 		for (uint32_t i = 0; i < courses->n; i++) {
 			tier_find(&shown[i], k, &tier);
 			shift(&courses->all[i].tiers[k], second - courses->second);
-			add(&courses->all[i].tiers[k], tier_rate(tier.both), n_before);
+			top_course_add(&courses->all[i].tiers[k], tier_rate(tier.both), n_before);
 		}
 		set_full(courses, 0, courses->n_sockets, k);
 		set_full(courses, courses->n_sockets, courses->n, k);

@@ -69,7 +69,7 @@ static int set_up(struct figures *figures)
 /* --- intervals --- */
 
 /* What passed between the two readings. */
-static int show(struct figures *figures)
+static int figures_show(struct figures *figures)
 {
 	_cleanup_(total_done) struct total last = figures->interval;
 	int r = total_init_like(&figures->interval, &last);
@@ -89,7 +89,7 @@ static int show(struct figures *figures)
 	return 0;
 }
 
-static int read_all(struct figures *figures)
+static int figures_read_all(struct figures *figures)
 {
 	const struct reader_wish wish = {
 		.use = READER_DIFFERENCE,
@@ -101,7 +101,7 @@ static int read_all(struct figures *figures)
 	int r = reader_take(&figures->reader, &wish, &figures->now);
 
 	if (r == 0 && figures->is_begun)
-		r = show(figures);
+		r = figures_show(figures);
 	if (r < 0)
 		return r;
 	figures->is_begun = true;
@@ -117,7 +117,7 @@ int figures_take(struct figures *figures)
 	if (r == 0 && !figures->shown)
 		r = set_up(figures);
 	if (r == 0)
-		r = read_all(figures);
+		r = figures_read_all(figures);
 	if (r < 0) {
 		snprintf(figures->failure, sizeof figures->failure, "%s", reader_failure(r));
 		close_all(figures);

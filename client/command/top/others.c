@@ -17,7 +17,7 @@ enum { JOBS_MAX = 8 };
 
 static const uint64_t PAUSE_NS = 5000000000;
 
-static void add(struct screen_others *seen, const char *format, const char *text)
+static void others_add(struct screen_others *seen, const char *format, const char *text)
 {
 	if (*seen->line)
 		text_append(seen->line, sizeof seen->line, "   ");
@@ -36,7 +36,7 @@ static void look_at_node(struct screen_others *seen, const char *socket_path)
 	policy = json_member(info, "policy");
 	warnings = json_list(info, "warnings");
 	if (json_has(policy, "owner"))
-		add(seen, "owner: %s", user_name((uint32_t)json_number(policy, "owner")));
+		others_add(seen, "owner: %s", user_name((uint32_t)json_number(policy, "owner")));
 	JSON_EACH (warnings, warning)
 		if (!*seen->warning)
 			text_append(seen->warning, sizeof seen->warning, "%s",
@@ -56,7 +56,7 @@ static void look_at_jobs(struct screen_others *seen)
 	if (runs.n > JOBS_MAX)
 		text_append(text, sizeof text, ", %zu more", runs.n - JOBS_MAX);
 	if (runs.n)
-		add(seen, runs.n > 1 ? "jobs: %s" : "job: %s", text);
+		others_add(seen, runs.n > 1 ? "jobs: %s" : "job: %s", text);
 }
 
 static void take_users(struct others *others, const struct json_value *report)
@@ -106,7 +106,7 @@ void others_look(struct others *others, const char *socket_path, uint32_t n_clie
 	if (others->seen.n_users)
 		return;
 	snprintf(text, sizeof text, "%" PRIu32, n_clients);
-	add(&others->seen, n_clients == 1 ? "%s client" : "%s clients", text);
+	others_add(&others->seen, n_clients == 1 ? "%s client" : "%s clients", text);
 }
 
 void others_done(struct others *others)

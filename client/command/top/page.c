@@ -41,16 +41,16 @@ void page_write_line(const struct page *page, enum output_style style, const cha
 	fputc('\n', page->out);
 }
 
-static const struct columns *columns_of(const struct page *page)
+static const struct columns *top_page_columns_of(const struct page *page)
 {
 	return page->form->width < NARROW ? &narrow : &wide;
 }
 
 /* --- a tier --- */
 
-static void write_rate(const struct page *page, double rate)
+static void top_page_write_rate(const struct page *page, double rate)
 {
-	const struct columns *columns = columns_of(page);
+	const struct columns *columns = top_page_columns_of(page);
 
 	if (isnan(rate))
 		fprintf(page->out, "%*s", columns->rate, "-");
@@ -59,7 +59,7 @@ static void write_rate(const struct page *page, double rate)
 }
 
 /* A bar and what it says, in @room columns. */
-static void write_share(const struct page *page, const struct tier *tier,
+static void top_page_write_share(const struct page *page, const struct tier *tier,
 	const struct course_tier *course, int room)
 {
 	const double reads = tier_rate(tier->reads) / course->full;
@@ -83,7 +83,7 @@ static void write_share(const struct page *page, const struct tier *tier,
 		fprintf(page->out, " of %.1f", course->full);
 }
 
-static const char *why_absent(const struct tier *tier)
+static const char *top_page_why_absent(const struct tier *tier)
 {
 	const struct format_value *value = tier->reads ? tier->reads : tier->writes;
 
@@ -91,28 +91,28 @@ static const char *why_absent(const struct tier *tier)
 	return value->why ? value->why : "";
 }
 
-static bool is_known(const struct tier *tier)
+static bool top_page_is_known(const struct tier *tier)
 {
 	return !isnan(tier_rate(tier->reads)) || !isnan(tier_rate(tier->writes)) ||
 	       !isnan(tier_rate(tier->both));
 }
 
-static void write_tier(const struct page *page, const char *label, const struct tier *tier,
+static void top_page_write_tier(const struct page *page, const char *label, const struct tier *tier,
 	const struct course_tier *course)
 {
-	const struct columns *columns = columns_of(page);
+	const struct columns *columns = top_page_columns_of(page);
 	const int used = columns->label + columns->rate * (columns->has_both ? 3 : 2);
 
 	fprintf(page->out, "%-*.*s", columns->label, columns->label, label);
-	if (!is_known(tier)) {
-		fprintf(page->out, " absent: %s\n", why_absent(tier));
+	if (!top_page_is_known(tier)) {
+		fprintf(page->out, " absent: %s\n", top_page_why_absent(tier));
 		return;
 	}
-	write_rate(page, tier_rate(tier->reads));
-	write_rate(page, tier_rate(tier->writes));
+	top_page_write_rate(page, tier_rate(tier->reads));
+	top_page_write_rate(page, tier_rate(tier->writes));
 	if (columns->has_both)
-		write_rate(page, tier_rate(tier->both));
-	write_share(page, tier, course, (int)page->form->width - used);
+		top_page_write_rate(page, tier_rate(tier->both));
+	top_page_write_share(page, tier, course, (int)page->form->width - used);
 	fputc('\n', page->out);
 }
 
@@ -135,14 +135,14 @@ static bool is_worth_a_line(const struct page *page, unsigned number)
 	struct tier tier;
 
 	for (uint32_t i = 0; i < page->screen->n_sockets; i++)
-		if (tier_find(&page->screen->shown[i], number, &tier) && is_known(&tier))
+		if (tier_find(&page->screen->shown[i], number, &tier) && top_page_is_known(&tier))
 			return true;
 	return !number;
 }
 
 /* --- a socket, or a part of one --- */
 
-static void write_label(const struct page *page, const struct format_socket *socket,
+static void top_page_write_label(const struct page *page, const struct format_socket *socket,
 	const struct tier *tier, char ret[UNCORE_NAME_MAX])
 {
 	const char *name = tier->name;
@@ -165,9 +165,9 @@ static void write_tiers(const struct page *page, uint32_t i)
 	for (unsigned k = 0; k < COURSE_TIERS; k++) {
 		if (!tier_find(socket, k, &tier) || !is_worth_a_line(page, k))
 			continue;
-		write_label(page, socket, &tier, label);
-		write_tier(page, label, &tier, &page->screen->courses[i].tiers[k]);
-		if (!socket->part && is_known(&tier))
+		top_page_write_label(page, socket, &tier, label);
+		top_page_write_tier(page, label, &tier, &page->screen->courses[i].tiers[k]);
+		if (!socket->part && top_page_is_known(&tier))
 			write_minute(page, &page->screen->courses[i].tiers[k]);
 	}
 	if (socket->part && !socket->n_values)
@@ -186,7 +186,7 @@ static uint32_t flags_of(const struct format_socket *socket)
 	return flags;
 }
 
-static void write_flags(const struct page *page, uint32_t flags)
+static void top_page_write_flags(const struct page *page, uint32_t flags)
 {
 	char words[FORMAT_QUALITY_MAX];
 
@@ -197,9 +197,9 @@ static void write_flags(const struct page *page, uint32_t flags)
 }
 
 /* @socket NULL: of all. */
-static void write_heading(const struct page *page, const struct format_socket *socket)
+static void top_page_write_heading(const struct page *page, const struct format_socket *socket)
 {
-	const struct columns *columns = columns_of(page);
+	const struct columns *columns = top_page_columns_of(page);
 	char label[32] = "socket";
 
 	if (socket)
@@ -211,7 +211,7 @@ static void write_heading(const struct page *page, const struct format_socket *s
 	page_style(page, STYLE_PLAIN);
 	if (socket) {
 		fputs("  ", page->out);
-		write_flags(page, flags_of(socket));
+		top_page_write_flags(page, flags_of(socket));
 	}
 	if (socket && socket->window_ns) {
 		fputc(' ', page->out);
@@ -231,7 +231,7 @@ static bool is_of_a_tier(const struct format_socket *socket, const struct format
 	return false;
 }
 
-static void write_notes(const struct page *page, const struct format_socket *socket)
+static void top_page_write_notes(const struct page *page, const struct format_socket *socket)
 {
 	const char *before = "   also ";
 
@@ -249,17 +249,17 @@ static void write_notes(const struct page *page, const struct format_socket *soc
 	format_absent(page->out, socket, socket->socket ? &page->screen->shown[0] : NULL);
 }
 
-static void write_socket(const struct page *page, uint32_t number)
+static void top_page_write_socket(const struct page *page, uint32_t number)
 {
 	const struct screen *screen = page->screen;
 
 	if (page->detail >= PAGE_GAPS)
 		fputc('\n', page->out);
 	if (page->detail >= PAGE_HEADINGS)
-		write_heading(page, &screen->shown[number]);
+		top_page_write_heading(page, &screen->shown[number]);
 	write_tiers(page, number);
 	if (page->detail >= PAGE_NOTES)
-		write_notes(page, &screen->shown[number]);
+		top_page_write_notes(page, &screen->shown[number]);
 	for (uint32_t i = screen->n_sockets; i < screen->n; i++)
 		if (screen->shown[i].socket == number)
 			write_tiers(page, i);
@@ -306,7 +306,7 @@ static void write_legend(const struct page *page)
 		}
 	}
 	if (page->detail < PAGE_HEADINGS) {
-		write_flags(page, flags);
+		top_page_write_flags(page, flags);
 		fputs("; ", page->out);
 	}
 	fprintf(page->out, "%s read %s write%s%s\n", utf8 ? "█" : "#", utf8 ? "▒" : "=",
@@ -325,9 +325,9 @@ void page_write_sockets(const struct page *page)
 		return;
 	put_in_order(screen, order);
 	if (page->detail < PAGE_HEADINGS)
-		write_heading(page, NULL);
+		top_page_write_heading(page, NULL);
 	for (uint32_t i = 0; i < screen->n_sockets; i++)
-		write_socket(page, order[i]);
+		top_page_write_socket(page, order[i]);
 	if (page->detail >= PAGE_GAPS)
 		fputc('\n', page->out);
 	write_legend(page);

@@ -27,7 +27,7 @@ static void write_title(const struct page *page)
 		screen->host, screen->platform);
 }
 
-static void write_others(const struct page *page)
+static void screen_write_others(const struct page *page)
 {
 	const struct screen_others *others = page->screen->others;
 	const char *warning = format_warning(page->screen->platform);
@@ -75,7 +75,7 @@ static void write_middle(const struct page *page)
 	const struct screen *screen = page->screen;
 	const unsigned width = page->form->width;
 
-	write_others(page);
+	screen_write_others(page);
 	if (screen->is_help) {
 		fputs(help, page->out);
 	} else if (*screen->failure) {
@@ -112,7 +112,7 @@ static unsigned count_lines(const char *text)
 
 /* The title and what follows it, with as much detail as @room lines have room for; 0: with all.
  * NULL: there is no memory. */
-static char *make_text(struct page *page, unsigned room)
+static char *screen_make_text(struct page *page, unsigned room)
 {
 	char *text = NULL;
 	size_t n;
@@ -131,7 +131,7 @@ static char *make_text(struct page *page, unsigned room)
 }
 
 /* Writes one line, cut at the width. Escape sequences have none. Returns what follows the line. */
-static const char *write_line(FILE *out, const char *text, const struct screen_form *form)
+static const char *screen_write_line(FILE *out, const char *text, const struct screen_form *form)
 {
 	unsigned column = 0;
 
@@ -155,7 +155,7 @@ void screen_write(FILE *out, const struct screen *screen, const struct screen_fo
 	struct page page = { .screen = screen, .form = form };
 	const bool has_keys = form->height >= KEYS_FROM;
 	const unsigned room = form->height - has_keys; /* 0: no end */
-	_cleanup_free_ char *text = make_text(&page, room);
+	_cleanup_free_ char *text = screen_make_text(&page, room);
 	const char *at = text;
 	unsigned n, n_shown;
 
@@ -164,11 +164,11 @@ void screen_write(FILE *out, const struct screen *screen, const struct screen_fo
 	n = count_lines(text);
 	n_shown = room && n > room ? room - 1 : n;
 	for (unsigned i = 0; i < n_shown; i++)
-		at = write_line(out, at, form);
+		at = screen_write_line(out, at, form);
 	if (n_shown < n)
-		write_line(out, "and more, for which there is no room", form);
+		screen_write_line(out, "and more, for which there is no room", form);
 	for (unsigned i = n; has_keys && i < room; i++)
 		fputc('\n', out);
 	if (has_keys)
-		write_line(out, keys_of(form), form);
+		screen_write_line(out, keys_of(form), form);
 }

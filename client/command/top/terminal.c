@@ -30,7 +30,7 @@ static struct {
 /* --- the screen --- */
 
 /* False: the terminal is gone. */
-static bool write_all(const char *text, size_t n)
+static bool terminal_write_all(const char *text, size_t n)
 {
 	while (n) {
 		ssize_t written = write(STDOUT_FILENO, text, n);
@@ -43,7 +43,7 @@ static bool write_all(const char *text, size_t n)
 	return true;
 }
 
-static void enter(void)
+static void terminal_enter(void)
 {
 	struct termios keys = terminal.before;
 
@@ -54,17 +54,17 @@ static void enter(void)
 	keys.c_cc[VTIME] = 0;
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0) {
 		terminal.is_entered = true;
-		write_all(ENTER, sizeof ENTER - 1);
+		terminal_write_all(ENTER, sizeof ENTER - 1);
 	}
 }
 
 /* Also within a handler of signals. */
-static void leave(void)
+static void terminal_leave(void)
 {
 	if (!terminal.is_entered)
 		return;
 	terminal.is_entered = false;
-	write_all(LEAVE, sizeof LEAVE - 1);
+	terminal_write_all(LEAVE, sizeof LEAVE - 1);
 	tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
 }
 
@@ -73,11 +73,11 @@ static void leave(void)
 /* The action was reset before the handler was called, so the signal ends the process after it. */
 static void die(int number)
 {
-	leave();
+	terminal_leave();
 	raise(number);
 }
 
-static void note(int number)
+static void terminal_note_signal(int number)
 {
 	if (number == SIGWINCH)
 		terminal.is_resized = true;
@@ -96,7 +96,7 @@ static void handle(int number, void (*handler)(int), int flags)
 		sigaction(number, &action, NULL);
 }
 
-static void take_signals(void)
+static void terminal_take_signals(void)
 {
 	sigset_t blocked;
 
@@ -107,7 +107,7 @@ static void take_signals(void)
 		case SIGTSTP:
 		case SIGCONT:
 			sigaddset(&blocked, i);
-			handle(i, note, 0);
+			handle(i, terminal_note_signal, 0);
 			break;
 		case SIGKILL: /* nobody can catch these two, and the others do not end a process */
 		case SIGSTOP:
@@ -125,23 +125,23 @@ static void take_signals(void)
 
 /* Stops as the terminal asked for it, with the old screen, until somebody lets this process go on.
  */
-static void stop(void)
+static void terminal_stop(void)
 {
 	static const struct timespec at_once;
 	sigset_t stopping, going_on, blocked;
 
-	leave();
+	terminal_leave();
 	signal(SIGTSTP, SIG_DFL);
 	raise(SIGTSTP);
 	sigemptyset(&stopping);
 	sigaddset(&stopping, SIGTSTP);
 	sigprocmask(SIG_UNBLOCK, &stopping, &blocked);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
-	handle(SIGTSTP, note, 0);
+	handle(SIGTSTP, terminal_note_signal, 0);
 	sigemptyset(&going_on);
 	sigaddset(&going_on, SIGCONT);
 	sigtimedwait(&going_on, NULL, &at_once);
-	enter();
+	terminal_enter();
 }
 
 /* --- open and close --- */
@@ -150,13 +150,13 @@ void terminal_open(void)
 {
 	terminal.is_screen =
 		output_has_escapes(stdout) && tcgetattr(STDIN_FILENO, &terminal.before) == 0;
-	take_signals();
-	enter();
+	terminal_take_signals();
+	terminal_enter();
 }
 
 void terminal_close(void)
 {
-	leave();
+	terminal_leave();
 }
 
 bool terminal_is_screen(void)
@@ -193,7 +193,7 @@ bool terminal_show(const char *text)
 			fputs(text[1] ? "\033[K\r\n" : "\033[K\033[J", out);
 	if (!terminal.is_screen)
 		fputc('\n', out);
-	return fclose(out) == 0 && write_all(screen, n);
+	return fclose(out) == 0 && terminal_write_all(screen, n);
 }
 
 /* What a signal has said. TERMINAL_TIME: nothing. */
@@ -201,12 +201,12 @@ static enum terminal_event look_at_signals(void)
 {
 	if (terminal.is_stopped) {
 		terminal.is_stopped = false;
-		stop();
+		terminal_stop();
 		return TERMINAL_CONTINUED;
 	}
 	if (terminal.is_continued) {
 		terminal.is_continued = false;
-		enter(); /* the shell, or another program, may have changed it */
+		terminal_enter(); /* the shell, or another program, may have changed it */
 		return TERMINAL_CONTINUED;
 	}
 	if (!terminal.is_resized)

@@ -59,7 +59,7 @@ static void tick(struct top *top)
 }
 
 /* An interval begins now. */
-static void begin(struct top *top)
+static void top_begin(struct top *top)
 {
 	top->tick_ns = clock_now_ns();
 	tick(top);
@@ -69,12 +69,12 @@ static void begin_anew(struct top *top)
 {
 	figures_break(&top->figures);
 	if (!top->is_paused)
-		begin(top);
+		top_begin(top);
 }
 
 /* --- the screen --- */
 
-static void write_time(char ret[16])
+static void top_write_time(char ret[16])
 {
 	const time_t now = time(NULL);
 	struct tm parts;
@@ -106,12 +106,12 @@ static void write_screen(const struct top *top, FILE *out)
 
 	gethostname(host, sizeof host - 1);
 	text_make_plain(host);
-	write_time(now);
+	top_write_time(now);
 	screen_write(out, &screen, &top->form);
 }
 
 /* False: the terminal is gone. */
-static bool show(struct top *top)
+static bool top_show(struct top *top)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t n;
@@ -149,7 +149,7 @@ static void change_parts(struct top *top)
 {
 	figures_want(&top->figures, (top->figures.wanted + 1) % FIGURES_PARTS);
 	if (!top->is_paused)
-		begin(top);
+		top_begin(top);
 }
 
 static void press(struct top *top, char key)
@@ -186,12 +186,12 @@ static void press(struct top *top, char key)
 
 /* --- the command --- */
 
-static int watch(struct top *top)
+static int top_watch(struct top *top)
 {
 	char key;
 
 	while (!top->has_ended) {
-		if (!show(top))
+		if (!top_show(top))
 			return EXIT_FAILED;
 		switch (terminal_wait(top->is_paused ? UINT64_MAX : top->tick_ns, &key)) {
 		case TERMINAL_TIME:
@@ -213,7 +213,7 @@ static int watch(struct top *top)
 	return 0;
 }
 
-static int refuse(const char *what)
+static int top_refuse(const char *what)
 {
 	fprintf(stderr,
 		"uncore top: %s is not a terminal, and it is for people who watch one. `uncore "
@@ -233,15 +233,15 @@ int command_top(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-		return refuse(isatty(STDOUT_FILENO) ? "stdin" : "stdout");
+		return top_refuse(isatty(STDOUT_FILENO) ? "stdin" : "stdout");
 	top.figures.reader.socket_path = top.options.socket_path;
 	top.form.utf8 = blocks_are_utf8();
 	top.form.colours = output_has_colours(stdout);
-	begin(&top);
+	top_begin(&top);
 	if (*top.figures.failure) {
 		fprintf(stderr, "uncore top: %s\n", top.figures.failure);
 		return EXIT_FAILED;
 	}
 	terminal_open();
-	return watch(&top);
+	return top_watch(&top);
 }

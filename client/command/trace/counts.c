@@ -66,12 +66,12 @@ static uint64_t socket_track(const struct counts_entry *entry)
 	return counts_track(entry->host, entry->which >> 8);
 }
 
-static uint64_t counter_track(const struct counts_entry *entry)
+static uint64_t counts_counter_track(const struct counts_entry *entry)
 {
 	return COUNTERS + ((uint64_t)entry->host << 16 | entry->which);
 }
 
-static void describe(FILE *out, const struct counts_entry *entry, bool is_new_socket,
+static void counts_describe(FILE *out, const struct counts_entry *entry, bool is_new_socket,
 	const char *host, const struct trace_file *file)
 {
 	const char *unit = file->head.units[entry->which & 0xff];
@@ -82,7 +82,7 @@ static void describe(FILE *out, const struct counts_entry *entry, bool is_new_so
 		perfetto_track(out, socket_track(entry), 0, text);
 	}
 	snprintf(text, sizeof text, "%.20s/ns", unit);
-	perfetto_counter_track(out, counter_track(entry), socket_track(entry),
+	perfetto_counter_track(out, counts_counter_track(entry), socket_track(entry),
 		file->head.metrics[entry->which & 0xff], strcmp(unit, "bytes") ? text : "GB/s");
 }
 
@@ -95,12 +95,13 @@ static void write_gap(FILE *out, const struct counts_entry *entry, const struct 
 }
 
 /* The same sweep may have served two processes. */
-static void write_rate(FILE *out, const struct counts_entry *entry, const struct counts_entry *next)
+static void counts_write_rate(
+	FILE *out, const struct counts_entry *entry, const struct counts_entry *next)
 {
 	if (next->value < entry->value)
 		write_gap(out, entry, next);
 	else if (next->time_ns > entry->time_ns)
-		perfetto_count(out, entry->time_ns, counter_track(entry),
+		perfetto_count(out, entry->time_ns, counts_counter_track(entry),
 			(double)(next->value - entry->value) /
 				(double)(next->time_ns - entry->time_ns));
 }
@@ -121,9 +122,9 @@ void counts_write(FILE *out, struct counts *counts, const char (*names)[TRACE_HO
 			!i || last->host != entry->host || last->which != entry->which;
 
 		if (is_first)
-			describe(out, entry, !i || socket_track(last) != socket_track(entry),
+			counts_describe(out, entry, !i || socket_track(last) != socket_track(entry),
 				names[entry->host], file);
 		else
-			write_rate(out, last, entry);
+			counts_write_rate(out, last, entry);
 	}
 }

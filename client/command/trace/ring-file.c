@@ -11,7 +11,7 @@
 #include "common/macro.h"
 #include "common/text.h"
 
-static int read_all(int fd, struct trace_file *ret)
+static int ring_file_read_all(int fd, struct trace_file *ret)
 {
 	char *at = (char *)ret;
 	size_t left = sizeof *ret;
@@ -75,7 +75,7 @@ const struct trace_record *ring_file_record(const struct ring_file *ring, uint64
 		       : NULL;
 }
 
-static void count(struct ring_file *ring)
+static void ring_file_count(struct ring_file *ring)
 {
 	const uint64_t end = ring->file->head.n;
 
@@ -100,7 +100,7 @@ int ring_file_read(const char *path, struct ring_file *ret)
 	ret->file = malloc(sizeof *ret->file);
 	if (!ret->file)
 		return -ENOMEM;
-	r = read_all(fd, ret->file);
+	r = ring_file_read_all(fd, ret->file);
 	if (r == 0 && ret->file->head.magic != TRACE_MAGIC)
 		r = -ENOMSG;
 	if (r < 0) {
@@ -108,7 +108,7 @@ int ring_file_read(const char *path, struct ring_file *ret)
 		return r;
 	}
 	make_plain(ret->file);
-	count(ret);
+	ring_file_count(ret);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ static void trace_done(struct trace *trace)
 }
 
 /* The number of the host, added if need be; negative errno. */
-static int host_of(struct trace *trace, const char *name)
+static int trace_host_of(struct trace *trace, const char *name)
 {
 	char text[NAME_MAX_BYTES];
 	void *hosts;
@@ -112,7 +112,7 @@ static struct thread *thread_of(struct process *process, uint64_t number)
 }
 
 /* 0: no memory. */
-static uint64_t name_of(struct process *process, unsigned region)
+static uint64_t trace_name_of(struct process *process, unsigned region)
 {
 	struct trace *trace = process->trace;
 	uint64_t *number = &process->numbers[region];
@@ -135,7 +135,7 @@ static int write_passage(struct process *process, const struct trace_record *rec
 	struct thread *thread =
 		thread_of(process, is_span ? SPAN | (uint32_t)record->value : record->thread);
 	const uint64_t time_ns = record->time_ns + process->ahead_ns;
-	const uint64_t name = name_of(process, record->which);
+	const uint64_t name = trace_name_of(process, record->which);
 	uint64_t track;
 
 	if (!name)
@@ -153,11 +153,11 @@ static int write_passage(struct process *process, const struct trace_record *rec
 						   time_ns, is_begin ? 1 : UINT64_MAX });
 }
 
-static int write_process(struct trace *trace, const struct ring_file *ring, unsigned number)
+static int trace_write_process(struct trace *trace, const struct ring_file *ring, unsigned number)
 {
 	_cleanup_free_ struct process *process = calloc(1, sizeof *process);
 	const struct trace_head *head = &ring->file->head;
-	const int host = host_of(trace, head->host);
+	const int host = trace_host_of(trace, head->host);
 	int r = 0;
 
 	if (!process || host < 0)
@@ -210,7 +210,7 @@ static void write_stretches(struct trace *trace)
 
 /* --- all files --- */
 
-static int complain(const char *path, int error)
+static int trace_complain(const char *path, int error)
 {
 	fprintf(stderr, "uncore trace: %s %s%s.\n", path,
 		error == -ENOMSG ? "is not a file that a process wrote by UNCORE_TRACE"
@@ -226,28 +226,28 @@ static void keep_metrics(struct trace *trace, struct ring_file *ring)
 		trace->first = take_ptr(ring->file);
 }
 
-static int add_file(struct trace *trace, const char *path, unsigned number)
+static int trace_add_file(struct trace *trace, const char *path, unsigned number)
 {
 	_cleanup_(ring_file_done) struct ring_file ring = { .file = NULL };
 	int r = ring_file_read(path, &ring);
 
 	if (r == 0)
-		r = write_process(trace, &ring, number);
+		r = trace_write_process(trace, &ring, number);
 	if (r < 0)
-		return complain(path, r);
+		return trace_complain(path, r);
 	trace->n_lost += ring.n_lost;
 	trace->n_records += ring.n + ring.first;
 	keep_metrics(trace, &ring);
 	return 0;
 }
 
-static int write_all(struct trace *trace, char **paths)
+static int trace_write_all(struct trace *trace, char **paths)
 {
 	int status = 0;
 
 	perfetto_start(trace->out);
 	for (unsigned i = 0; paths[i]; i++)
-		status |= add_file(trace, paths[i], i);
+		status |= trace_add_file(trace, paths[i], i);
 	write_stretches(trace);
 	if (trace->first)
 		counts_write(trace->out, &trace->counts, trace->hosts, trace->first);
@@ -278,7 +278,7 @@ int command_trace(int argc, char **argv)
 	r = written_open(path, WRITTEN_WHOLE, &file);
 	if (r == 0) {
 		trace.out = file.out;
-		status = write_all(&trace, argv + optind);
+		status = trace_write_all(&trace, argv + optind);
 		r = written_end(&file);
 	}
 	if (r < 0)

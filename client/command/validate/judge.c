@@ -17,7 +17,7 @@ enum { NAMES_MAX = 200 };
 static const char *const judged_kernels[] = { "load", "update", "storent1", "fill" };
 static const char *const evasion_kernels[] = { "store1", "copy" };
 
-static int run(struct judged_node *node, const char *name, unsigned threads)
+static int judge_run_kernel(struct judged_node *node, const char *name, unsigned threads)
 {
 	const struct workers_job what = { .kernel = kernel_find(name),
 		.place = node->place,
@@ -66,19 +66,19 @@ static void judge_fill(struct judged_node *node)
 
 /* --- the node --- */
 
-static int run_all(struct judged_node *node)
+static int judge_run_all(struct judged_node *node)
 {
 	unsigned threads = node->place->n_cpus;
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(judged_kernels) && r == 0; i++)
-		r = run(node, judged_kernels[i], threads);
+		r = judge_run_kernel(node, judged_kernels[i], threads);
 	judge_fill(node);
 	for (size_t i = 0;
 		i < ARRAY_SIZE(evasion_kernels) && r == 0 && !node->session->options.quick; i++) {
-		r = run(node, evasion_kernels[i], 1);
+		r = judge_run_kernel(node, evasion_kernels[i], 1);
 		if (r == 0 && threads > 1)
-			r = run(node, evasion_kernels[i], threads);
+			r = judge_run_kernel(node, evasion_kernels[i], threads);
 	}
 	return r;
 }
@@ -126,7 +126,7 @@ static struct evidence evidence_of(struct judged_node *node)
 	return evidence;
 }
 
-static void judge(struct judged_node *node)
+static void judge_one_node(struct judged_node *node)
 {
 	const struct measured *kernels[JUDGE_KERNELS_MAX];
 	struct evidence evidence = evidence_of(node);
@@ -168,14 +168,14 @@ int judge_node(struct session *session, const struct place *place, struct judged
 	ret->tier = session_tier(session, place);
 	if (!can_be_judged(ret))
 		return 0;
-	r = run_all(ret);
+	r = judge_run_all(ret);
 	if (r == -ENOMEM) {
 		findings_add(&ret->findings, OUTCOME_ABSENT,
 			"There is not enough free memory on node %u.", place->node);
 		return 0;
 	}
 	if (r == 0)
-		judge(ret);
+		judge_one_node(ret);
 	return r == 0 ? run_remote(ret) : r;
 }
 

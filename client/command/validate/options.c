@@ -49,7 +49,7 @@ static bool is_too_large(const struct validate_options *options)
 }
 
 /* Which options go together. */
-static int check(const struct validate_options *options)
+static int validate_check_options(const struct validate_options *options)
 {
 	const char *complaint = NULL;
 
@@ -97,5 +97,5 @@ int validate_options_parse(int argc, char **argv, struct validate_options *ret)
 		return status;
 	ret->error /= 100;
 	status = option_no_argument(&validate_table, argc, argv);
-	return status < 0 ? check(ret) : status;
+	return status < 0 ? validate_check_options(ret) : status;
 }

@@ -49,7 +49,7 @@ static void print_kernel(FILE *out, const struct judged_node *node, const struct
 		measured->n);
 }
 
-static void print_table(FILE *out, const struct judged_node *node)
+static void validate_print_table(FILE *out, const struct judged_node *node)
 {
 	fprintf(out, "%17s", "");
 	for (unsigned i = 0; i < node->views.n; i++)
@@ -100,7 +100,7 @@ static void print_shown(FILE *out, const struct metric_view *view)
 }
 
 /* What each channel of a metric shows beside what each of those that there are should show. */
-static void print_channels(
+static void validate_print_channels(
 	FILE *out, const struct metric_view *view, const struct channels *channels)
 {
 	char text[CHANNELS_MAX * 24];
@@ -184,11 +184,11 @@ void print_node(FILE *out, const struct judged_node *node)
 		node->place->n_cpus > 1 ? "s" : "",
 		(double)session_cache(node->session, node->place) / (1 << 20));
 	if (node->n) {
-		print_table(out, node);
+		validate_print_table(out, node);
 		print_evasion(out, node);
 		for (unsigned i = 0; i < node->views.n; i++) {
 			print_shown(out, &node->views.view[i]);
-			print_channels(out, &node->views.view[i], &node->channels[i]);
+			validate_print_channels(out, &node->views.view[i], &node->channels[i]);
 		}
 		print_remote(out, node);
 		print_peak(out, node);

@@ -83,7 +83,7 @@ static uint64_t most_bytes(const struct session *session, const struct place *me
 	return (free_bytes < session->limit_bytes ? free_bytes : session->limit_bytes) / 2;
 }
 
-static void complain(const struct workers_job *job, int error)
+static void session_complain(const struct workers_job *job, int error)
 {
 	const char *name = job->kernel->name;
 
@@ -127,6 +127,6 @@ int session_measure(struct session *session, const struct workers_job *job, stru
 			job->memory->node);
 	r = measure(&session->probe, &whole, &session->rules, ret);
 	if (r < 0)
-		complain(&whole, r);
+		session_complain(&whole, r);
 	return r;
 }

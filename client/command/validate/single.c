@@ -35,8 +35,8 @@ static double predicted_of(const struct session *session, const struct workers_j
 	return -1;
 }
 
-static void print_row(FILE *out, const struct session *session, const struct workers_job *run,
-	const struct measured *measured, uint32_t series)
+static void single_print_row(FILE *out, const struct session *session,
+	const struct workers_job *run, const struct measured *measured, uint32_t series)
 {
 	const struct probe_series *of = &session->probe.series[series];
 	double predicted = predicted_of(session, run, of, measured);
@@ -61,14 +61,14 @@ static void print_row(FILE *out, const struct session *session, const struct wor
 	fprintf(out, "\n");
 }
 
-static void print_rows(FILE *out, const struct session *session, const struct workers_job *run,
-	const struct measured *measured)
+static void single_print_rows(FILE *out, const struct session *session,
+	const struct workers_job *run, const struct measured *measured)
 {
 	for (uint32_t i = 0; i < session->probe.n_series; i++) {
 		const struct probe_series *series = &session->probe.series[i];
 
 		if (!series->is_channel && !(series->quality & UNCORE_ABSENT))
-			print_row(out, session, run, measured, i);
+			single_print_row(out, session, run, measured, i);
 	}
 	fflush(out);
 }
@@ -94,13 +94,13 @@ static int check_threads(const struct session *session)
 	return 0;
 }
 
-static int run_once(struct session *session, const struct workers_job *job, FILE *out)
+static int single_run_once(struct session *session, const struct workers_job *job, FILE *out)
 {
 	struct measured measured;
 	int r = session_measure(session, job, &measured);
 
 	if (r == 0)
-		print_rows(out, session, job, &measured);
+		single_print_rows(out, session, job, &measured);
 	measured_done(&measured);
 	return r;
 }
@@ -117,7 +117,7 @@ static int run_at(struct session *session, struct workers_job job, FILE *out)
 					(unsigned)element(&options->threads, i, job.place->n_cpus);
 				job.number = element(&options->sizes, k, 0);
 				job.halo = element(&options->halos, m, 0);
-				r = run_once(session, &job, out);
+				r = single_run_once(session, &job, out);
 			}
 	return r;
 }

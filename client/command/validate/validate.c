@@ -22,15 +22,16 @@ static const uint64_t INTERVAL_NS_SHORT = 1000000000;
 
 static volatile sig_atomic_t stopped_by;
 
-static void stop(int signal)
+static void validate_stop(int signal)
 {
 	stopped_by = signal;
 }
 
 /* A second signal ends the process at once. */
-static void take_signals(void)
+static void validate_take_signals(void)
 {
-	const struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+	const struct sigaction action = { .sa_handler = validate_stop,
+		.sa_flags = (int)SA_RESETHAND };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -74,7 +75,7 @@ static int prime(struct probe *probe)
 	return r == 0 ? probe_delta(probe, &from, &to, bytes, window_ns) : r;
 }
 
-static int complain(const char *text)
+static int validate_complain(const char *text)
 {
 	fprintf(stderr, "uncore validate: %s\n", text);
 	return -1;
@@ -100,7 +101,7 @@ static bool has_wanted_node(const struct session *session)
 
 /* The functions below: 0, or -1 after a sentence on stderr. */
 
-static int find_places(struct session *session)
+static int validate_find_places(struct session *session)
 {
 	int r = places_find(&session->places);
 	char text[256];
@@ -108,14 +109,15 @@ static int find_places(struct session *session)
 	if (r == 0)
 		return 0;
 	if (r == -ENOSYS)
-		return complain("it needs hwloc: libhwloc.so.15 cannot be loaded.");
+		return validate_complain("it needs hwloc: libhwloc.so.15 cannot be loaded.");
 	if (r != -EXDEV)
-		return complain("the kernel shows no NUMA node that this process may use.");
+		return validate_complain(
+			"the kernel shows no NUMA node that this process may use.");
 	snprintf(text, sizeof text,
 		"%s in the environment shows hwloc another machine than this one, on which nothing "
 		"can be bound: unset it.",
 		places_foreign_variable());
-	return complain(text);
+	return validate_complain(text);
 }
 
 static int open_session(struct session *session)
@@ -127,18 +129,19 @@ static int open_session(struct session *session)
 	if (r == 0)
 		r = prime(&session->probe);
 	if (r < 0)
-		return complain(reader_failure(r));
+		return validate_complain(reader_failure(r));
 	if (session->probe.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session))
-		return complain(
+		return validate_complain(
 			"this uncored runs on the stand-in machine, whose values are not memory "
 			"traffic: there is nothing to validate.");
-	if (find_places(session) < 0)
+	if (validate_find_places(session) < 0)
 		return -1;
 	if (!has_wanted_node(session))
-		return complain("there is no such NUMA node, or this process may not use it.");
+		return validate_complain(
+			"there is no such NUMA node, or this process may not use it.");
 	session->nodes = calloc(session->places.n, sizeof *session->nodes);
 	if (!session->nodes)
-		return complain("out of memory.");
+		return validate_complain("out of memory.");
 	uncore_describe_daemon(session->probe.reader.handle, &daemon);
 	warn_of_interval(&daemon);
 	uncore_info(session->options.socket_path, &info);
@@ -190,7 +193,7 @@ static int judge_all(struct session *session, FILE *out)
 }
 
 /* A row for each metric of each kernel. */
-static void write_still(FILE *out, const struct judged_node *node)
+static void validate_write_still(FILE *out, const struct judged_node *node)
 {
 	char name[64];
 	struct still still = { .out = out,
@@ -223,7 +226,7 @@ static int write_page(struct session *session, const char *report)
 	fputs(report, page->part[PAGE_DATA]);
 	print_all(page->part[PAGE_TEXT], session);
 	for (unsigned i = 0; i < session->n_nodes; i++)
-		write_still(page->part[PAGE_STILL], &session->nodes[i]);
+		validate_write_still(page->part[PAGE_STILL], &session->nodes[i]);
 	return page_write(page);
 }
 
@@ -235,12 +238,12 @@ static int check_file(const char *path, int r)
 	return r < 0 ? -1 : 0;
 }
 
-static int write_text(struct session *session, const char *json)
+static int validate_write_text(struct session *session, const char *json)
 {
 	if (!session->report.out)
 		return 0;
 	if (report_text(session->report.out, session, json) < 0)
-		return complain("out of memory.");
+		return validate_complain("out of memory.");
 	return check_file(session->options.report, written_end(&session->report));
 }
 
@@ -249,12 +252,12 @@ static int write_report(struct session *session, FILE *out)
 	_cleanup_free_ char *report = report_json(session);
 
 	if (!report) {
-		complain("out of memory.");
+		validate_complain("out of memory.");
 		return -ENOMEM;
 	}
 	if (session->options.json)
 		fprintf(out, "%s\n", report);
-	if (write_page(session, report) < 0 || write_text(session, report) < 0)
+	if (write_page(session, report) < 0 || validate_write_text(session, report) < 0)
 		return -EIO;
 	return session->options.keep ? validated_keep(report) : 0;
 }
@@ -283,13 +286,13 @@ static int validate(struct session *session, FILE *out)
 
 /* --- the command --- */
 
-static int run(struct session *session, FILE *out)
+static int validate_run(struct session *session, FILE *out)
 {
 	int status;
 
 	if (open_session(session) < 0)
 		return EXIT_NOT_MEASURED;
-	take_signals();
+	validate_take_signals();
 	if (session->options.kernel)
 		status = single_run(session, out) < 0 ? EXIT_NOT_MEASURED : 0;
 	else
@@ -302,11 +305,12 @@ static int run_alone(struct session *session, FILE *out)
 	_cleanup_close_ int only = be_the_only_one();
 
 	if (only >= 0)
-		return run(session, out);
-	complain(only == -EADDRINUSE
-			 ? "another `uncore validate` runs on this machine, and the two would "
-			   "disturb each other: wait until it has ended."
-			 : strerror(-only));
+		return validate_run(session, out);
+	validate_complain(
+		only == -EADDRINUSE
+			? "another `uncore validate` runs on this machine, and the two would "
+			  "disturb each other: wait until it has ended."
+			: strerror(-only));
 	return EXIT_NOT_MEASURED;
 }
 

@@ -32,7 +32,7 @@ static struct stack *stack_of_thread(void)
 
 /* --- begin and end --- */
 
-static void begin(struct stack *stack, struct passage passage)
+static void marker_stack_begin(struct stack *stack, struct passage passage)
 {
 	if (stack->depth < DEPTH)
 		stack->passages[stack->depth] = passage;
@@ -40,7 +40,7 @@ static void begin(struct stack *stack, struct passage passage)
 	uncore_region_begin(passage.marker->name);
 }
 
-static void end(struct stack *stack)
+static void marker_stack_end(struct stack *stack)
 {
 	stack->depth--;
 	uncore_region_end(
@@ -53,26 +53,26 @@ static void end_below_others(struct stack *stack, uint32_t depth)
 	const uint32_t before = stack->depth;
 
 	while (stack->depth > depth)
-		end(stack);
+		marker_stack_end(stack);
 	while (stack->depth + 1 < before)
-		begin(stack, stack->passages[stack->depth + 1]);
+		marker_stack_begin(stack, stack->passages[stack->depth + 1]);
 }
 
 /* The innermost passage of @owner and, unless NULL, @marker. */
-static bool leave(const struct marker *marker, const void *owner)
+static bool marker_leave_one(const struct marker *marker, const void *owner)
 {
 	struct stack *stack = stack_of_thread();
 	uint32_t depth = stack->depth;
 
 	if (depth > DEPTH) {
-		end(stack);
+		marker_stack_end(stack);
 		return true;
 	}
 	while (depth && (stack->passages[depth - 1].owner != owner ||
 				(marker && stack->passages[depth - 1].marker != marker)))
 		depth--;
 	if (depth == stack->depth && depth)
-		end(stack);
+		marker_stack_end(stack);
 	else if (depth)
 		end_below_others(stack, depth - 1);
 	return depth;
@@ -85,17 +85,17 @@ void marker_enter(const struct marker *marker)
 
 bool marker_leave(const struct marker *marker)
 {
-	return leave(marker, NULL);
+	return marker_leave_one(marker, NULL);
 }
 
 void marker_enter_in(const void *owner, const struct marker *marker)
 {
-	begin(stack_of_thread(), (struct passage){ marker, owner });
+	marker_stack_begin(stack_of_thread(), (struct passage){ marker, owner });
 }
 
 void marker_pop_in(const void *owner)
 {
-	leave(NULL, owner);
+	marker_leave_one(NULL, owner);
 }
 
 /* --- whether at all --- */

@@ -37,7 +37,7 @@ uint64_t marker_hash(const char *text)
 /* --- one name --- */
 
 /* Copies whole characters as far as there is room; for a byte that is not plain, "?" or "\x1b". */
-static void copy(const char *text, bool escapes, size_t room_bytes, char *ret)
+static void name_copy(const char *text, bool escapes, size_t room_bytes, char *ret)
 {
 	char piece[8];
 	size_t length = 0, n;
@@ -64,9 +64,9 @@ static void make_name(const char *text, uint64_t hash, char ret_name[MARKER_NAME
 		strcpy(ret_name, text);
 		return;
 	}
-	copy(text, false, SHORT_BYTES, ret_name);
+	name_copy(text, false, SHORT_BYTES, ret_name);
 	sprintf(ret_name + strlen(ret_name), "~%08x", (unsigned)(hash ^ hash >> 32));
-	copy(text, true, TITLE_BYTES - 1, title);
+	name_copy(text, true, TITLE_BYTES - 1, title);
 	if (*title)
 		uncore_region_title(ret_name, title);
 }
@@ -103,7 +103,7 @@ static const struct marker *at(unsigned number, const char *text, uint64_t hash)
 	return found;
 }
 
-static const struct marker *find(const char *text)
+static const struct marker *name_find(const char *text)
 {
 	const uint64_t hash = marker_hash(text);
 
@@ -124,7 +124,7 @@ const struct marker *marker_of(const char *text)
 
 	if (marker && strcmp(marker->text, whole) == 0)
 		return marker;
-	marker = find(whole);
+	marker = name_find(whole);
 	if (marker != &other)
 		__atomic_store_n(place, marker, __ATOMIC_RELEASE);
 	return marker;

@@ -49,7 +49,7 @@ static struct open **link_of(const struct marker_key *key)
 }
 
 /* NULL: it is open, or there is no memory. */
-static struct open *add(const struct marker_key *key)
+static struct open *spans_add(const struct marker_key *key)
 {
 	struct open *open = calloc(1, sizeof *open), **link;
 
@@ -70,7 +70,7 @@ static struct open *add(const struct marker_key *key)
 
 void marker_key_begin(const struct marker_key *key, const struct marker *marker)
 {
-	struct open *open = add(key);
+	struct open *open = spans_add(key);
 	uint64_t span;
 
 	if (!open)

@@ -13,7 +13,7 @@
 
 /* As much of @text as there is room for behind the first @length bytes. Returns the whole length.
  */
-static size_t append(char buffer[JOINED_BYTES], size_t length, const char *text)
+static size_t texts_append(char buffer[JOINED_BYTES], size_t length, const char *text)
 {
 	for (; *text; text++, length++)
 		if (length < JOINED_BYTES - 1)
@@ -22,7 +22,7 @@ static size_t append(char buffer[JOINED_BYTES], size_t length, const char *text)
 }
 
 /* The text that stands for one that is longer than @buffer, of which this is the begin. */
-static void cut(char buffer[JOINED_BYTES], uint64_t hash)
+static void texts_cut(char buffer[JOINED_BYTES], uint64_t hash)
 {
 	char digits[18];
 
@@ -38,11 +38,12 @@ const char *marker_join(
 
 	if (!first || !*first)
 		return end;
-	length = append(buffer, append(buffer, append(buffer, 0, first), between), end);
+	length = texts_append(
+		buffer, texts_append(buffer, texts_append(buffer, 0, first), between), end);
 	if (length < JOINED_BYTES)
 		buffer[length] = '\0';
 	else
-		cut(buffer, marker_hash(first) ^ 3 * marker_hash(end));
+		texts_cut(buffer, marker_hash(first) ^ 3 * marker_hash(end));
 	return buffer;
 }
 
@@ -66,7 +67,7 @@ const char *wide_narrow(const wchar_t *text, char buffer[JOINED_BYTES])
 	}
 	*end = '\0';
 	if (!fits)
-		cut(buffer, hash);
+		texts_cut(buffer, hash);
 	return buffer;
 }
 
@@ -81,7 +82,7 @@ static struct kept *first(void)
 	return __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
 }
 
-static struct kept *find(const char *text)
+static struct kept *texts_find(const char *text)
 {
 	struct kept *kept = first();
 
@@ -90,7 +91,7 @@ static struct kept *find(const char *text)
 	return kept;
 }
 
-static struct kept *add(const char *text)
+static struct kept *texts_add(const char *text)
 {
 	struct kept *kept = calloc(1, sizeof *kept);
 
@@ -111,14 +112,14 @@ static struct kept *add(const char *text)
 struct kept *marker_keep(const char *text)
 {
 	const char *all = text ? text : "";
-	struct kept *kept = find(all);
+	struct kept *kept = texts_find(all);
 
 	if (kept)
 		return kept;
 	pthread_mutex_lock(&growing);
-	kept = find(all);
+	kept = texts_find(all);
 	if (!kept)
-		kept = add(all);
+		kept = texts_add(all);
 	pthread_mutex_unlock(&growing);
 	return kept;
 }

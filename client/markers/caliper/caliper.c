@@ -24,7 +24,7 @@ enum {
 	DEPTH = 32,   /* as deep as regions nest */
 };
 
-static bool is_ours(void)
+static bool caliper_is_ours(void)
 {
 	static const char *const variables[] = { "CALI_CONFIG", "CALI_SERVICES_ENABLE",
 		"CALI_CONFIG_PROFILE", NULL };
@@ -34,7 +34,7 @@ static bool is_ours(void)
 }
 
 /* Caliper's own. A program may have loaded it later, by dlopen(). */
-static void *find(const char *name)
+static void *caliper_find(const char *name)
 {
 	void *next = dlsym(RTLD_NEXT, name);
 	void *library = next ? NULL : dlopen("libcaliper.so.2", RTLD_LAZY | RTLD_NOLOAD);
@@ -47,7 +47,7 @@ static void *find(const char *name)
 		static void *next_; /* atomic */                                                   \
 		void *found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED);                          \
 		if (!found_) {                                                                     \
-			found_ = find(#name);                                                      \
+			found_ = caliper_find(#name);                                              \
 			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);                        \
 		}                                                                                  \
 		(__typeof__(&name))found_;                                                         \
@@ -87,7 +87,7 @@ struct open_mark {
 static _Thread_local struct open_mark marks[DEPTH];
 static _Thread_local uint32_t depth; /* also those that are not in the table */
 
-static void keep(const char *text, char ret[MARKER_NAME_BYTES])
+static void caliper_keep(const char *text, char ret[MARKER_NAME_BYTES])
 {
 	const size_t n = text ? strnlen(text, MARKER_NAME_BYTES) : MARKER_NAME_BYTES;
 
@@ -103,7 +103,7 @@ static void begin_mark(uint64_t key, const void *inside, const char *text)
 	if (depth < DEPTH) {
 		marks[depth].key = key;
 		marks[depth].inside = inside;
-		keep(text, marks[depth].text);
+		caliper_keep(text, marks[depth].text);
 	}
 	depth++;
 	marker_begin(text);
@@ -146,12 +146,12 @@ static const char *text_with(const void *inside)
 	DEFINE(begin, const char *name)                                                            \
 	{                                                                                          \
 		CALL_NEXT(begin, name);                                                            \
-		if (is_ours())                                                                     \
+		if (caliper_is_ours())                                                             \
 			marker_begin(name);                                                        \
 	}                                                                                          \
 	DEFINE(end, const char *name)                                                              \
 	{                                                                                          \
-		if (is_ours())                                                                     \
+		if (caliper_is_ours())                                                             \
 			marker_end(name);                                                          \
 		CALL_NEXT(end, name);                                                              \
 	}
@@ -166,18 +166,18 @@ uint64_t cali_find_attribute(const char *name);
 const char *cali_attribute_name(uint64_t id);
 int cali_attribute_properties(uint64_t id);
 
-static const char *name_of(uint64_t id)
+static const char *caliper_name_of(uint64_t id)
 {
 	const char *name = NULL;
 
-	if (is_ours())
+	if (caliper_is_ours())
 		ASK_NEXT(name, cali_attribute_name, id);
 	return name;
 }
 
 static void begin_attribute(const char *name)
 {
-	if (name && is_ours())
+	if (name && caliper_is_ours())
 		begin_mark(marker_hash(name), NULL, name);
 }
 
@@ -187,7 +187,7 @@ static void begin_text(const char *name, const char *value)
 	uint64_t id = 0;
 	int properties = 0;
 
-	if (!name || !is_ours())
+	if (!name || !caliper_is_ours())
 		return;
 	ASK_NEXT(id, cali_find_attribute, name);
 	ASK_NEXT(properties, cali_attribute_properties, id);
@@ -197,7 +197,7 @@ static void begin_text(const char *name, const char *value)
 
 static void end_attribute(const char *name)
 {
-	if (name && is_ours())
+	if (name && caliper_is_ours())
 		end_mark(marker_hash(name));
 }
 
@@ -205,7 +205,7 @@ static void end_attribute(const char *name)
 	DEFINE(begin, uint64_t id, type value)                                                     \
 	{                                                                                          \
 		CALL_NEXT(begin, id, value);                                                       \
-		begin_attribute(name_of(id));                                                      \
+		begin_attribute(caliper_name_of(id));                                              \
 	}                                                                                          \
 	DEFINE(begin_byname, const char *name, type value)                                         \
 	{                                                                                          \
@@ -219,7 +219,7 @@ DEFINE_VALUE(cali_begin_double, cali_begin_double_byname, double)
 DEFINE(cali_begin, uint64_t id)
 {
 	CALL_NEXT(cali_begin, id);
-	begin_attribute(name_of(id));
+	begin_attribute(caliper_name_of(id));
 }
 
 DEFINE(cali_begin_byname, const char *name)
@@ -231,7 +231,7 @@ DEFINE(cali_begin_byname, const char *name)
 DEFINE(cali_begin_string, uint64_t id, const char *value)
 {
 	CALL_NEXT(cali_begin_string, id, value);
-	begin_text(name_of(id), value);
+	begin_text(caliper_name_of(id), value);
 }
 
 DEFINE(cali_begin_string_byname, const char *name, const char *value)
@@ -242,7 +242,7 @@ DEFINE(cali_begin_string_byname, const char *name, const char *value)
 
 DEFINE(cali_end, uint64_t id)
 {
-	end_attribute(name_of(id));
+	end_attribute(caliper_name_of(id));
 	CALL_NEXT(cali_end, id);
 }
 
@@ -256,13 +256,13 @@ DEFINE(cali_end_byname, const char *name)
 
 static void begin_object(const void *object, const void *inside, const char *name)
 {
-	if (is_ours())
+	if (caliper_is_ours())
 		begin_mark((uintptr_t)object, inside, name);
 }
 
 static void end_object(const void *object)
 {
-	if (is_ours())
+	if (caliper_is_ours())
 		end_mark((uintptr_t)object);
 }
 

@@ -92,7 +92,7 @@ static void end_task(struct kept *domain)
 	marker_pop_in(one_of(domain));
 }
 
-static int start_event(int event)
+static int itt_start_event(int event)
 {
 	const struct kept *kept = marker_kept(event);
 
@@ -115,7 +115,7 @@ static int end_event(int event)
 enum kind { TASK, REGION, FRAME };
 
 /* Domains are further apart than kinds. */
-static struct marker_key key_of(enum kind kind, struct kept *domain, struct itt_id id)
+static struct marker_key itt_key_of(enum kind kind, struct kept *domain, struct itt_id id)
 {
 	return (struct marker_key){ { (uintptr_t)one_of(domain) + kind, id.words[0], id.words[1],
 		id.words[2] } };
@@ -124,7 +124,7 @@ static struct marker_key key_of(enum kind kind, struct kept *domain, struct itt_
 static void begin_by_id(
 	enum kind kind, struct kept *domain, struct itt_id id, const struct itt_string *name)
 {
-	const struct marker_key key = key_of(kind, domain, id);
+	const struct marker_key key = itt_key_of(kind, domain, id);
 	char buffer[JOINED_BYTES];
 
 	marker_key_begin(&key, marker_of(name ? marker_join(domain->text, "/", name->text, buffer)
@@ -133,7 +133,7 @@ static void begin_by_id(
 
 static void end_by_id(enum kind kind, struct kept *domain, struct itt_id id)
 {
-	const struct marker_key key = key_of(kind, domain, id);
+	const struct marker_key key = itt_key_of(kind, domain, id);
 
 	marker_key_end(&key);
 }
@@ -191,7 +191,7 @@ static const struct {
 	{ "__itt_frame_begin_v3", (itt_function *)begin_frame },
 	{ "__itt_frame_end_v3", (itt_function *)end_frame },
 	{ "__itt_event_create", (itt_function *)create_event },
-	{ "__itt_event_start", (itt_function *)start_event },
+	{ "__itt_event_start", (itt_function *)itt_start_event },
 	{ "__itt_event_end", (itt_function *)end_event },
 };
 

@@ -48,14 +48,14 @@ _public_ void kokkosp_pop_profile_region(void)
 /* --- kernels, fences and copies, which this thread begins and ends --- */
 
 /* Kokkos passes *@ret_id from the begin to the end: whether there is something to end. */
-static void begin(bool is_chosen, const char *name, uint64_t *ret_id)
+static void kokkos_begin(bool is_chosen, const char *name, uint64_t *ret_id)
 {
 	*ret_id = is_chosen;
 	if (is_chosen)
 		marker_push(name);
 }
 
-static void end(uint64_t id)
+static void kokkos_end(uint64_t id)
 {
 	if (id)
 		marker_pop();
@@ -66,12 +66,12 @@ static void end(uint64_t id)
 		const char *name, uint32_t device, uint64_t *ret_id)                               \
 	{                                                                                          \
 		(void)device;                                                                      \
-		begin(has_kernels, name, ret_id);                                                  \
+		kokkos_begin(has_kernels, name, ret_id);                                           \
 	}                                                                                          \
                                                                                                    \
 	_public_ void kokkosp_end_parallel_##kind(uint64_t id)                                     \
 	{                                                                                          \
-		end(id);                                                                           \
+		kokkos_end(id);                                                                    \
 	}
 
 KERNEL(for)
@@ -82,12 +82,12 @@ KERNEL(scan)
 _public_ void kokkosp_begin_fence(const char *name, uint32_t device, uint64_t *ret_id)
 {
 	(void)device;
-	begin(has_fences && !strstr(name, "Kokkos Profile Tool Fence"), name, ret_id);
+	kokkos_begin(has_fences && !strstr(name, "Kokkos Profile Tool Fence"), name, ret_id);
 }
 
 _public_ void kokkosp_end_fence(uint64_t id)
 {
-	end(id);
+	kokkos_end(id);
 }
 
 _public_ void kokkosp_begin_deep_copy(struct kokkos_space to_space, const char *to,
@@ -113,7 +113,7 @@ _public_ void kokkosp_end_deep_copy(void)
  * and that of the section, which begins again after 65,536. */
 enum { SECTIONS = 1 << 16 };
 
-static struct marker_key key_of(uint32_t section)
+static struct marker_key kokkos_key_of(uint32_t section)
 {
 	return (struct marker_key){ { section } };
 }
@@ -132,7 +132,7 @@ _public_ void kokkosp_create_profile_section(const char *name, uint32_t *ret_sec
 _public_ void kokkosp_start_profile_section(uint32_t section)
 {
 	const struct kept *kept = marker_kept((int)(section / SECTIONS));
-	const struct marker_key key = key_of(section);
+	const struct marker_key key = kokkos_key_of(section);
 
 	if (kept)
 		marker_key_begin(&key, marker_of(kept->text));
@@ -140,7 +140,7 @@ _public_ void kokkosp_start_profile_section(uint32_t section)
 
 _public_ void kokkosp_stop_profile_section(uint32_t section)
 {
-	const struct marker_key key = key_of(section);
+	const struct marker_key key = kokkos_key_of(section);
 
 	marker_key_end(&key);
 }

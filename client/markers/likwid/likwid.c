@@ -20,7 +20,7 @@
 
 enum { TEXT_BYTES = 1024 }; /* the most that is looked at of a name in Fortran */
 
-static bool is_ours(void)
+static bool likwid_is_ours(void)
 {
 	static const char *const variables[] = { "LIKWID_MODE", NULL };
 	static int known;
@@ -80,7 +80,7 @@ static struct tally *tally_of(const struct marker *marker)
 /* Returns from the function with what LIKWID's own returns, unless the call is ours. */
 #define LEAVE_TO_LIKWID(name, ...)                                                                 \
 	do {                                                                                       \
-		__typeof__(&name) next_ = is_ours() ? NULL : dlsym(RTLD_NEXT, #name);              \
+		__typeof__(&name) next_ = likwid_is_ours() ? NULL : dlsym(RTLD_NEXT, #name);       \
 		if (next_)                                                                         \
 			return next_(__VA_ARGS__);                                                 \
 	} while (0)

@@ -91,7 +91,7 @@ __attribute__((constructor)) static void read_wishes(void)
 	has_all_polls = by_call || (wish && strcmp(wish, "polls") == 0) || is_exact();
 }
 
-static void say_not_counted(void)
+static void mpi_say_not_counted(void)
 {
 	static bool is_said;
 
@@ -105,7 +105,7 @@ static __attribute__((noinline)) bool is_next_period(void)
 	const uint64_t now_ns = clock_of(CLOCK_MONOTONIC);
 
 	if (now_ns - polls.since_ns < POLLS_PERIOD * 1000000) {
-		say_not_counted();
+		mpi_say_not_counted();
 		return false;
 	}
 	polls = (struct polls){ .n = 1, .since_ns = now_ns };
@@ -139,7 +139,7 @@ struct call {
 	const struct form *form;
 };
 
-static struct call enter(const struct form *form)
+static struct call mpi_enter(const struct form *form)
 {
 	if (!is_wanted || depth++)
 		return (struct call){ .form = NULL };
@@ -150,7 +150,7 @@ static struct call enter(const struct form *form)
 }
 
 /* Also if an exception of C++ goes through the call. */
-static void leave(const struct call *call)
+static void mpi_leave(const struct call *call)
 {
 	if (is_wanted)
 		depth--;
@@ -162,7 +162,7 @@ static void leave(const struct call *call)
 }
 
 /* Another library that counts calls may come before MPI's own. */
-static void *find(struct form *form)
+static void *mpi_find(struct form *form)
 {
 	void *found = __atomic_load_n(&form->real, __ATOMIC_RELAXED);
 
@@ -175,16 +175,16 @@ static void *find(struct form *form)
 
 static __attribute__((noinline)) long go_through(struct form *form, PARAMETERS)
 {
-	function *real = find(form);
-	_cleanup_(leave) struct call call = enter(form);
+	function *real = mpi_find(form);
+	_cleanup_(mpi_leave) struct call call = mpi_enter(form);
 
 	return real ? real(ARGUMENTS) : ERROR_OTHER;
 }
 
 static __attribute__((noinline)) long go_through_poll(struct form *form, POLL_PARAMETERS)
 {
-	poll_function *real = find(form);
-	_cleanup_(leave) struct call call = enter(form);
+	poll_function *real = mpi_find(form);
+	_cleanup_(mpi_leave) struct call call = mpi_enter(form);
 
 	return real ? real(POLL_ARGUMENTS) : ERROR_OTHER;
 }
@@ -203,7 +203,7 @@ static __attribute__((noinline)) long go_through_poll(struct form *form, POLL_PA
 	_public_ long symbol(POLL_PARAMETERS);                                                     \
 	_public_ long symbol(POLL_PARAMETERS)                                                      \
 	{                                                                                          \
-		poll_function *real = poll_is_left_out() ? find(&symbol##_form) : NULL;            \
+		poll_function *real = poll_is_left_out() ? mpi_find(&symbol##_form) : NULL;        \
                                                                                                    \
 		return real ? real(POLL_ARGUMENTS)                                                 \
 			    : go_through_poll(&symbol##_form, POLL_ARGUMENTS);                     \

@@ -25,7 +25,7 @@ static const char *text_of(const struct nvtx_event *event, char buffer[JOINED_BY
 }
 
 /* "DOMAIN/RANGE"; @domain is NULL for ranges without one. */
-static const char *join(const struct kept *domain, const char *text, char buffer[JOINED_BYTES])
+static const char *nvtx_join(const struct kept *domain, const char *text, char buffer[JOINED_BYTES])
 {
 	return marker_join(domain ? domain->text : NULL, "/", text, buffer);
 }
@@ -35,10 +35,10 @@ static const struct marker *marker_in(const struct kept *domain, const struct nv
 	char own[JOINED_BYTES], buffer[JOINED_BYTES];
 
 	if (!event || event->size_bytes < sizeof *event)
-		return marker_of(join(domain, NULL, buffer));
+		return marker_of(nvtx_join(domain, NULL, buffer));
 	if (event->text_type == TEXT_REGISTERED && event->text.registered)
 		return event->text.registered;
-	return marker_of(join(domain, text_of(event, own), buffer));
+	return marker_of(nvtx_join(domain, text_of(event, own), buffer));
 }
 
 static const struct marker *marker_wide(const wchar_t *text)
@@ -60,7 +60,7 @@ static const struct marker *register_string(const struct kept *domain, const cha
 {
 	char buffer[JOINED_BYTES];
 
-	return marker_of(join(domain, text, buffer));
+	return marker_of(nvtx_join(domain, text, buffer));
 }
 
 static const struct marker *register_wide(const struct kept *domain, const wchar_t *text)
@@ -83,7 +83,7 @@ static int push_event(const struct nvtx_event *event)
 	return push_in(NULL, event);
 }
 
-static int push(const char *text)
+static int nvtx_push(const char *text)
 {
 	marker_push(text);
 	return NVTX_NO_DEPTH;
@@ -113,12 +113,12 @@ static uint64_t start_in(const struct kept *domain, const struct nvtx_event *eve
 	return marker_span_begin(marker_in(domain, event));
 }
 
-static uint64_t start_event(const struct nvtx_event *event)
+static uint64_t nvtx_start_event(const struct nvtx_event *event)
 {
 	return start_in(NULL, event);
 }
 
-static uint64_t start(const char *text)
+static uint64_t nvtx_start(const char *text)
 {
 	return marker_span_begin(marker_of(text));
 }
@@ -141,12 +141,12 @@ static const struct {
 	unsigned number;
 	nvtx_function *function;
 } CALLBACKS[] = {
-	{ MODULE_CORE, CORE_START_EX, (nvtx_function *)start_event },
-	{ MODULE_CORE, CORE_START_A, (nvtx_function *)start },
+	{ MODULE_CORE, CORE_START_EX, (nvtx_function *)nvtx_start_event },
+	{ MODULE_CORE, CORE_START_A, (nvtx_function *)nvtx_start },
 	{ MODULE_CORE, CORE_START_W, (nvtx_function *)start_wide },
 	{ MODULE_CORE, CORE_END, (nvtx_function *)marker_span_end },
 	{ MODULE_CORE, CORE_PUSH_EX, (nvtx_function *)push_event },
-	{ MODULE_CORE, CORE_PUSH_A, (nvtx_function *)push },
+	{ MODULE_CORE, CORE_PUSH_A, (nvtx_function *)nvtx_push },
 	{ MODULE_CORE, CORE_PUSH_W, (nvtx_function *)push_wide },
 	{ MODULE_CORE, CORE_POP, (nvtx_function *)pop },
 	{ MODULE_CORE2, CORE2_START_EX, (nvtx_function *)start_in },
@@ -159,7 +159,7 @@ static const struct {
 	{ MODULE_CORE2, CORE2_CREATE_W, (nvtx_function *)keep_wide },
 };
 
-static void fill(const struct nvtx_callbacks *callbacks, size_t i)
+static void nvtx_fill(const struct nvtx_callbacks *callbacks, size_t i)
 {
 	nvtx_function ***slots;
 	unsigned n;
@@ -175,6 +175,6 @@ _public_ int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 	if (!marker_is_wanted("nvtx") || !callbacks || callbacks->size < sizeof *callbacks)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(CALLBACKS); i++)
-		fill(callbacks, i);
+		nvtx_fill(callbacks, i);
 	return 1;
 }

@@ -45,7 +45,7 @@ struct search {
 	char id[MODULE_ID_MAX];
 };
 
-static int look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
+static int openmp_look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct search *search = argument;
 
@@ -90,14 +90,14 @@ static void name_place(const void *code, struct place *place)
 {
 	struct search search = { .code = code };
 
-	if (dl_iterate_phdr(look_into_module, &search))
+	if (dl_iterate_phdr(openmp_look_into_module, &search))
 		name_in(&search, place);
 	else
 		snprintf(place->name, sizeof place->name, "%p", code);
 }
 
 /* The place of @code, or the free one for it. NULL: there is no room. */
-static struct place *find(const void *code)
+static struct place *openmp_find(const void *code)
 {
 	const size_t hash = (size_t)code * 0x9e3779b97f4a7c15UL >> 40;
 
@@ -111,16 +111,16 @@ static struct place *find(const void *code)
 	return NULL;
 }
 
-static const struct place *place_of(const void *code)
+static const struct place *openmp_place_of(const void *code)
 {
-	struct place *place = code ? find(code) : NULL;
+	struct place *place = code ? openmp_find(code) : NULL;
 
 	if (!place)
 		return &other;
 	if (__atomic_load_n(&place->code, __ATOMIC_ACQUIRE) == code)
 		return place;
 	pthread_mutex_lock(&lock);
-	place = find(code);
+	place = openmp_find(code);
 	if (place && place->code != code) {
 		name_place(code, place);
 		__atomic_store_n(&place->code, code, __ATOMIC_RELEASE);
@@ -131,16 +131,17 @@ static const struct place *place_of(const void *code)
 
 /* --- the tool --- */
 
-static void begin(OMPT_PARALLEL_BEGIN_PARAMETERS)
+static void openmp_begin(OMPT_PARALLEL_BEGIN_PARAMETERS)
 {
-	const struct place *place = place_of(code);
+	const struct place *place = openmp_place_of(code);
 
 	(void)task, (void)frame, (void)n_threads, (void)flags;
 	parallel->pointer = (void *)place;
 	uncore_region_begin(place->name);
 }
 
-static void end(union ompt_data *parallel, union ompt_data *task, int flags, const void *code)
+static void openmp_end(
+	union ompt_data *parallel, union ompt_data *task, int flags, const void *code)
 {
 	const struct place *place = parallel->pointer;
 
@@ -149,11 +150,11 @@ static void end(union ompt_data *parallel, union ompt_data *task, int flags, con
 		uncore_region_end(place->name);
 }
 
-static int initialize(ompt_lookup *lookup, int first_device, union ompt_data *data)
+static int openmp_initialize(ompt_lookup *lookup, int first_device, union ompt_data *data)
 {
 	ompt_set_callback *set = (ompt_set_callback *)lookup("ompt_set_callback");
-	ompt_parallel_begin *const begins = begin;
-	ompt_parallel_end *const ends = end;
+	ompt_parallel_begin *const begins = openmp_begin;
+	ompt_parallel_end *const ends = openmp_end;
 
 	(void)first_device, (void)data;
 	if (!set)
@@ -163,14 +164,15 @@ static int initialize(ompt_lookup *lookup, int first_device, union ompt_data *da
 	return 1;
 }
 
-static void finalize(union ompt_data *data)
+static void openmp_finalize(union ompt_data *data)
 {
 	(void)data;
 }
 
 _public_ struct ompt_tool *ompt_start_tool(unsigned version, const char *runtime)
 {
-	static struct ompt_tool tool = { .initialize = initialize, .finalize = finalize };
+	static struct ompt_tool tool = { .initialize = openmp_initialize,
+		.finalize = openmp_finalize };
 
 	(void)version, (void)runtime;
 	return marker_is_wanted("openmp") ? &tool : NULL;

@@ -26,7 +26,7 @@ struct fixture {
 	struct plan plan;
 	struct box boxes[BOXES];
 	struct page_header page;
-	struct publication publication; /* only the members that the ledger uses */
+	struct shared_page shared_page; /* only the members that the ledger uses */
 	struct ledger ledger;
 	struct fault fault;
 };
@@ -38,7 +38,7 @@ static void make(struct fixture *f)
 		.platform = { .name = "icelake-sp", .n_metrics = 1 },
 		.sockets = { { .n_boxes = 2 }, { .first_box = 2, .n_boxes = 1 } },
 		.page = { .generation = { 3, 4 }, .platform = "icelake-sp" },
-		.publication = { .header = &f->page, .whys = { { 7 } } },
+		.shared_page = { .header = &f->page, .whys = { { 7 } } },
 	};
 	f->plan = (struct plan){ .platform = &f->platform,
 		.n_sockets = SOCKETS,
@@ -57,7 +57,7 @@ static void make(struct fixture *f)
 		box_open(&f->boxes[i], &f->plan_boxes[i], &f->perf);
 	}
 	assert_int_equal(
-		ledger_init(&f->ledger, &f->plan, f->boxes, &f->publication, &f->fault), 0);
+		ledger_init(&f->ledger, &f->plan, f->boxes, &f->shared_page, &f->fault), 0);
 	ledger_complete(&f->ledger);
 }
 
@@ -153,7 +153,7 @@ CASE("boxes that the kernel refused are remembered")
 
 	make(&f);
 	f.boxes[1].error = -ENODEV;
-	assert_int_equal(ledger_init(&other, &f.plan, f.boxes, &f.publication, &f.fault), 0);
+	assert_int_equal(ledger_init(&other, &f.plan, f.boxes, &f.shared_page, &f.fault), 0);
 	assert_int_equal(ledger_refused(&other, 0), 0);
 	assert_int_equal(ledger_refused(&other, 1), -ENODEV);
 	ledger_done(&other);

@@ -70,7 +70,7 @@ static void stop_reader(struct fixture *f)
 {
 	reader_done(&f->reader);
 	ledger_done(&f->generation.ledger);
-	publication_done(&f->generation.publication);
+	shared_page_done(&f->generation.shared_page);
 	box_close(&f->box);
 }
 
@@ -88,7 +88,7 @@ static int hang_doorbell(struct fixture *f, unsigned place)
 /* A fresh read: 0 and the sweep in @ret, or the error of page_wait(). */
 static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, struct page_sweep *ret)
 {
-	const struct page_cell *cell = page_cell(f->generation.publication.header, 0);
+	const struct page_cell *cell = page_cell(f->generation.shared_page.header, 0);
 	uint32_t started = page_started(cell);
 	int r;
 
@@ -105,7 +105,7 @@ CASE("the first sweep is published before the thread starts")
 
 	start_reader(&f, 100, 100);
 	assert_int_equal(
-		page_copy(page_cell(f.generation.publication.header, 0), &sweep, 1, &channel, 1),
+		page_copy(page_cell(f.generation.shared_page.header, 0), &sweep, 1, &channel, 1),
 		0);
 	assert_int_equal(sweep.number, 1);
 	assert_int_equal(sweep.values[0].quality, 0);
@@ -424,9 +424,9 @@ CASE("clients come and go while it sweeps")
 	stop_reader(&f);
 }
 
-static uint64_t told_cpu_ns(struct publication *publication)
+static uint64_t told_cpu_ns(struct shared_page *shared_page)
 {
-	return __atomic_load_n(&page_cell(publication->header, 0)->cpu_ns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&page_cell(shared_page->header, 0)->cpu_ns, __ATOMIC_RELAXED);
 }
 
 /* A doorbell that rings again during each sweep that it asked for. */
@@ -474,19 +474,19 @@ CASE("a reader that is rung without pause sleeps now and then")
 CASE("a reader moves to another page, and leaves the old one as it is")
 {
 	struct page_sweep before, after;
-	struct publication page, old;
+	struct shared_page page, old;
 	struct fixture f;
 	int fd;
 
 	start_reader(&f, 100, 100);
 	fd = hang_doorbell(&f, 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND, &before), 0);
-	assert_int_equal(publication_copy(&f.generation.publication, &page), 0);
+	assert_int_equal(shared_page_copy(&f.generation.shared_page, &page), 0);
 	assert_int_equal(page_check(page.header, page.header->page_bytes), 0);
 	assert_memory_equal(
-		page.header->generation, f.generation.publication.header->generation, 16);
-	old = f.generation.publication;
-	f.generation.publication = page;
+		page.header->generation, f.generation.shared_page.header->generation, 16);
+	old = f.generation.shared_page;
+	f.generation.shared_page = page;
 	reader_move(&f.reader, page.header);
 	/* The new page has the next sweep at once, and the old page is not touched any more. */
 	assert_int_equal(page_copy(page_cell(page.header, 0), &after, 1, NULL, 0), 0);
@@ -496,10 +496,10 @@ CASE("a reader moves to another page, and leaves the old one as it is")
 	assert_int_equal(after.number, before.number + 2);
 	assert_int_equal(page_copy(page_cell(old.header, 0), &after, 1, NULL, 0), 0);
 	assert_int_equal(after.number, before.number);
-	publication_retire(&old);
+	shared_page_retire(&old);
 	assert_int_equal(old.header->state, PAGE_RETIRED);
-	assert_int_equal(f.generation.publication.header->state, PAGE_LIVE);
-	publication_done(&old);
+	assert_int_equal(f.generation.shared_page.header->state, PAGE_LIVE);
+	shared_page_done(&old);
 	reader_remove(&f.reader, 0);
 	close(fd);
 	stop_reader(&f);
@@ -555,7 +555,7 @@ CASE("the library reads while it sweeps")
 	pthread_t threads[4];
 
 	start_reader(&f, 100, 100);
-	handle.shared = handle.tables = f.generation.publication.header;
+	handle.shared = handle.tables = f.generation.shared_page.header;
 	handle.wakeups = &f.wakeup;
 	handle.n_doorbells = 1;
 	handle.doorbells[0] = hang_doorbell(&f, 0);
@@ -564,7 +564,7 @@ CASE("the library reads while it sweeps")
 	for (unsigned i = 0; i < 100; i++) {
 		int fd = hang_doorbell(&f, 1);
 
-		publication_tell_clients(&f.generation.publication, i, i);
+		shared_page_tell_clients(&f.generation.shared_page, i, i);
 		assert_int_equal(reader_state(&f.reader).n_clients, 2);
 		reader_remove(&f.reader, 1);
 		close(fd);

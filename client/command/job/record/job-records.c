@@ -24,7 +24,7 @@ void job_records_done(struct job_records *records)
 	*records = (struct job_records){ .n = 0 };
 }
 
-static int add(struct job_records *records, struct job_record *record)
+static int job_records_add(struct job_records *records, struct job_record *record)
 {
 	if (array_room(&records->all, records->n, sizeof *records->all) < 0)
 		return -ENOMEM;
@@ -77,7 +77,8 @@ static int take_figures(struct job_records *records, struct job_record *record)
 	return r == -E2BIG ? 0 : r;
 }
 
-static int parse_line(const struct source *source, char *line, char why[JSON_READER_WHY_MAX])
+static int job_records_parse_line(
+	const struct source *source, char *line, char why[JSON_READER_WHY_MAX])
 {
 	_cleanup_(job_record_done) struct job_record record = { .text = NULL };
 	struct job_records *records = source->records;
@@ -94,18 +95,18 @@ static int parse_line(const struct source *source, char *line, char why[JSON_REA
 		return r;
 	r = take_figures(records, &record);
 	if (r == 0)
-		r = add(records, &record);
+		r = job_records_add(records, &record);
 	if (r < 0)
 		snprintf(why, JSON_READER_WHY_MAX, "has no room: %s", strerror(-r));
 	return r;
 }
 
-static void take_text(const struct source *source, char *text)
+static void job_records_take_text(const struct source *source, char *text)
 {
 	char *rest = text, *line, why[JSON_READER_WHY_MAX];
 
 	for (unsigned n = 1; (line = strsep(&rest, "\n")); n++) {
-		int r = line[strspn(line, " \t\r")] ? parse_line(source, line, why) : 0;
+		int r = line[strspn(line, " \t\r")] ? job_records_parse_line(source, line, why) : 0;
 
 		if (r == 0 || source->records->others)
 			continue;
@@ -119,10 +120,10 @@ static void take_text(const struct source *source, char *text)
 
 void job_records_take(struct job_records *records, const char *name, char *text)
 {
-	take_text(&(struct source){ .records = records, .name = name }, text);
+	job_records_take_text(&(struct source){ .records = records, .name = name }, text);
 }
 
-static bool is_wanted(const char *name, void *argument)
+static bool job_records_is_wanted(const char *name, void *argument)
 {
 	const struct job_records *records = argument;
 	const char *host = strchr(name, '@'), *end = strrchr(name, '.');
@@ -148,13 +149,13 @@ static void take_file(const struct json_file *file, void *argument)
 	int r;
 
 	if (file->name)
-		take_text(&source, file->text);
+		job_records_take_text(&source, file->text);
 	if (file->name || source.records->others)
 		return;
 	r = is_stdin ? record_read_fd(STDIN_FILENO, RECORD_FILE_MOST_BYTES, &text)
 		     : record_read_text(file->path, &text);
 	if (r == 0) {
-		take_text(&source, text);
+		job_records_take_text(&source, text);
 		return;
 	}
 	fprintf(stderr, "%s: %s cannot be read: %s.\n", TITLE, source.name, strerror(-r));
@@ -163,7 +164,7 @@ static void take_file(const struct json_file *file, void *argument)
 
 /* --- duplicates --- */
 
-static int compare(const void *a, const void *b)
+static int job_records_compare(const void *a, const void *b)
 {
 	const struct job_record *x = a, *y = b;
 	int order = strcmp(x->id, y->id);
@@ -176,7 +177,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Members may be in another order. */
-static bool is_same(const char *text, const char *other)
+static bool job_records_is_same(const char *text, const char *other)
 {
 	_cleanup_(json_document_done) struct json_document a, b;
 	const struct json_value *one = json_document_take(&a, strdup(text));
@@ -187,8 +188,8 @@ static bool is_same(const char *text, const char *other)
 /* Records of other jobs have no text. */
 static bool is_twin(const struct job_record *a, const struct job_record *b)
 {
-	return compare(a, b) == 0 &&
-	       (!a->text || !b->text ? a->text == b->text : is_same(a->text, b->text));
+	return job_records_compare(a, b) == 0 &&
+	       (!a->text || !b->text ? a->text == b->text : job_records_is_same(a->text, b->text));
 }
 
 /* The same record may be in a log and in a file, or in two copies of a file. */
@@ -197,7 +198,7 @@ void job_records_drop_twins(struct job_records *records)
 	size_t n = 0;
 
 	if (records->n)
-		qsort(records->all, records->n, sizeof *records->all, compare);
+		qsort(records->all, records->n, sizeof *records->all, job_records_compare);
 	for (size_t i = 0; i < records->n; i++) {
 		if (n && is_twin(&records->all[n - 1], &records->all[i]))
 			job_record_done(&records->all[i]);
@@ -216,7 +217,7 @@ void job_records_read(
 		.n = n_paths,
 		.trust = trust,
 		.most_bytes = RECORD_MOST_BYTES,
-		.wants = is_wanted,
+		.wants = job_records_is_wanted,
 	};
 
 	if (!json_files_each(&files, take_file, records))

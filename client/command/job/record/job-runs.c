@@ -66,7 +66,7 @@ static struct job_run *find_run(struct job_runs *runs, const struct job_record *
 	return NULL;
 }
 
-static int add(struct job_run *run, struct job_record *record)
+static int job_runs_add(struct job_run *run, struct job_record *record)
 {
 	if (array_room(&run->records, run->n, sizeof(void *)) < 0 ||
 		names_add(&run->hosts, record->host) < 0)
@@ -81,7 +81,7 @@ static int add(struct job_run *run, struct job_record *record)
 	return 0;
 }
 
-static int take(struct job_runs *runs, struct job_record *record)
+static int job_runs_take(struct job_runs *runs, struct job_record *record)
 {
 	struct job_run *run = find_run(runs, record);
 
@@ -91,7 +91,7 @@ static int take(struct job_runs *runs, struct job_record *record)
 		run = &runs->all[runs->n++];
 		*run = (struct job_run){ .hosts.of_hosts = true };
 	}
-	return add(run, record);
+	return job_runs_add(run, record);
 }
 
 /* --- machines with several names --- */
@@ -158,7 +158,7 @@ static int take_machines_once(struct job_run *run)
 	return fclose(said.out) == EOF ? -ENOMEM : 0;
 }
 
-static int compare(const void *a, const void *b)
+static int job_runs_compare(const void *a, const void *b)
 {
 	const struct job_run *x = a, *y = b;
 
@@ -169,7 +169,7 @@ static int compare(const void *a, const void *b)
  * begin and an end, then the moments. */
 enum { WITH_KEY, WITH_TIME, MOMENTS, KINDS };
 
-static int kind_of(const struct job_record *record)
+static int job_runs_kind_of(const struct job_record *record)
 {
 	if (*record->key)
 		return WITH_KEY;
@@ -184,12 +184,12 @@ int job_runs_find(struct job_records *records, const char *id, struct job_runs *
 	for (int kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; r == 0 && i < records->n; i++)
 			if (strcmp(records->all[i].id, id) == 0 &&
-				kind_of(&records->all[i]) == kind)
-				r = take(ret, &records->all[i]);
+				job_runs_kind_of(&records->all[i]) == kind)
+				r = job_runs_take(ret, &records->all[i]);
 	for (size_t i = 0; r == 0 && i < ret->n; i++)
 		r = take_machines_once(&ret->all[i]);
 	if (ret->n)
-		qsort(ret->all, ret->n, sizeof *ret->all, compare);
+		qsort(ret->all, ret->n, sizeof *ret->all, job_runs_compare);
 	if (r < 0)
 		job_runs_done(ret);
 	return r;

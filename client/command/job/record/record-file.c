@@ -28,7 +28,7 @@ struct record_file {
 
 /* --- its contents --- */
 
-static int write_line(int fd, const char *text)
+static int record_file_write_line(int fd, const char *text)
 {
 	struct iovec parts[] = { { (void *)text, strlen(text) }, { (void *)"\n", 1 } };
 	ssize_t n = writev(fd, parts, ARRAY_SIZE(parts));
@@ -81,7 +81,7 @@ static void let_user_read(int fd, const struct record_file *file)
 }
 
 /* The file is new, so nobody else can have it open for writing. */
-static int write_aside(int folder_fd, const char *name, struct record_file *file)
+static int record_file_write_draft(int folder_fd, const char *name, struct record_file *file)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat status;
@@ -93,7 +93,7 @@ static int write_aside(int folder_fd, const char *name, struct record_file *file
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return -errno;
 	file->owner = status.st_uid;
-	r = write_line(fd, file->text);
+	r = record_file_write_line(fd, file->text);
 	if (r < 0)
 		return r;
 	let_user_read(fd, file);
@@ -154,7 +154,7 @@ static bool is_strangers(const struct stat *status, const struct record_file *fi
 enum holder { OUR_RECORD, ANOTHER_RUN, SPOILT };
 
 /* What already has the name? */
-static enum holder look(int folder_fd, const char *name, const struct record_file *file)
+static enum holder record_file_look(int folder_fd, const char *name, const struct record_file *file)
 {
 	const size_t n = strlen(file->text);
 	struct stat status;
@@ -182,7 +182,7 @@ static int name_it(
 			return 0;
 		if (errno != EEXIST)
 			return -errno;
-		holder = look(folder_fd, name, file);
+		holder = record_file_look(folder_fd, name, file);
 		if (holder == OUR_RECORD)
 			return 0;
 		if (holder == SPOILT && renameat(folder_fd, aside, folder_fd, name) == 0)
@@ -225,7 +225,7 @@ static int write_in(int folder_fd, struct record_file *file)
 
 	job_host(host); /* several hosts may share the folder */
 	snprintf(aside, sizeof aside, ".%s@%.100s", file->run->head.id, host);
-	r = write_aside(folder_fd, aside, file);
+	r = record_file_write_draft(folder_fd, aside, file);
 	if (r == 0)
 		r = name_it(folder_fd, aside, file, name);
 	unlinkat(folder_fd, aside, 0);

@@ -31,7 +31,7 @@ bool record_folder_is_valid(const char *name)
 }
 
 /* Without a slash at the end. */
-static int expand(const char *name, const char *id, char ret_path[PATH_MAX])
+static int record_folder_expand(const char *name, const char *id, char ret_path[PATH_MAX])
 {
 	size_t n = 0;
 
@@ -76,7 +76,7 @@ static bool owns_what_is_made(uint32_t uid, int folder_fd)
 	return fstat(fd, &status) == 0 && status.st_uid == uid;
 }
 
-static int refuse(int fd, const char *what, char ret_why[RUN_WHY_MAX])
+static int record_folder_refuse(int fd, const char *what, char ret_why[RUN_WHY_MAX])
 {
 	char link[32], path[256];
 	ssize_t n;
@@ -90,7 +90,8 @@ static int refuse(int fd, const char *what, char ret_why[RUN_WHY_MAX])
 
 /* In a sticky folder, only its owner can replace a file. @folder_fd: @fd itself if it is a folder,
  * else the folder that contains it. */
-static int check(int fd, int folder_fd, const struct stat *status, char ret_why[RUN_WHY_MAX])
+static int record_folder_check(
+	int fd, int folder_fd, const struct stat *status, char ret_why[RUN_WHY_MAX])
 {
 	const bool is_open_to_others =
 		(status->st_mode & (S_IWGRP | S_IWOTH)) && !(status->st_mode & S_ISVTX);
@@ -100,9 +101,9 @@ static int check(int fd, int folder_fd, const struct stat *status, char ret_why[
 		return 0;
 	snprintf(whose, sizeof whose, "belongs to user %u", status->st_uid);
 	if (status->st_uid != 0 && !owns_what_is_made(status->st_uid, folder_fd))
-		return refuse(fd, whose, ret_why);
+		return record_folder_refuse(fd, whose, ret_why);
 	if (S_ISDIR(status->st_mode) && is_open_to_others)
-		return refuse(fd, "may be written by others than root", ret_why);
+		return record_folder_refuse(fd, "may be written by others than root", ret_why);
 	return 0;
 }
 
@@ -114,7 +115,7 @@ struct way {
 	char rest[PATH_MAX]; /* of the path */
 };
 
-static int follow(struct way *way, int link_fd)
+static int record_folder_follow(struct way *way, int link_fd)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlinkat(link_fd, "", target, sizeof target - 1);
@@ -134,7 +135,7 @@ static int follow(struct way *way, int link_fd)
 	return way->fd < 0 ? -errno : 0;
 }
 
-static int enter(struct way *way, const char *name, char ret_why[RUN_WHY_MAX])
+static int record_folder_enter(struct way *way, const char *name, char ret_why[RUN_WHY_MAX])
 {
 	_cleanup_close_ int fd = openat(way->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
@@ -142,11 +143,11 @@ static int enter(struct way *way, const char *name, char ret_why[RUN_WHY_MAX])
 
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return -errno;
-	r = check(fd, S_ISDIR(status.st_mode) ? fd : way->fd, &status, ret_why);
+	r = record_folder_check(fd, S_ISDIR(status.st_mode) ? fd : way->fd, &status, ret_why);
 	if (r < 0)
 		return r;
 	if (S_ISLNK(status.st_mode))
-		return follow(way, fd);
+		return record_folder_follow(way, fd);
 	if (!S_ISDIR(status.st_mode))
 		return -ENOTDIR;
 	close_fd(&way->fd);
@@ -158,7 +159,7 @@ static int enter(struct way *way, const char *name, char ret_why[RUN_WHY_MAX])
 static int go(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 {
 	struct way way = { .fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) };
-	int r = way.fd < 0 ? -errno : enter(&way, ".", ret_why);
+	int r = way.fd < 0 ? -errno : record_folder_enter(&way, ".", ret_why);
 
 	snprintf(way.rest, sizeof way.rest, "%s", path);
 	while (r == 0 && *way.rest) {
@@ -171,7 +172,7 @@ static int go(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 		}
 		snprintf(name, sizeof name, "%.*s", (int)n, way.rest + blank);
 		memmove(way.rest, way.rest + blank + n, strlen(way.rest + blank + n) + 1);
-		r = *name ? enter(&way, name, ret_why) : 0;
+		r = *name ? record_folder_enter(&way, name, ret_why) : 0;
 	}
 	if (r < 0)
 		close_fd(&way.fd);
@@ -180,7 +181,7 @@ static int go(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 }
 
 /* Makes the folder with MODE, whatever the umask. */
-static int make(const char *path, char ret_why[RUN_WHY_MAX])
+static int record_folder_make(const char *path, char ret_why[RUN_WHY_MAX])
 {
 	const char *name = strrchr(path, '/') + 1;
 	_cleanup_close_ int above_fd = -1, fd = -1;
@@ -235,13 +236,13 @@ int record_folder_allow(int fd, mode_t mode, uint32_t uid, unsigned permissions)
 
 /* --- opening it --- */
 
-static int open_path(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
+static int record_folder_open_path(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 {
 	_cleanup_close_ int fd = -1;
 	int r = go(path, &fd, ret_why);
 
 	if (r == -ENOENT)
-		r = make(path, ret_why);
+		r = record_folder_make(path, ret_why);
 	if (r == 0 && fd < 0)
 		r = go(path, &fd, ret_why);
 	if (r < 0)
@@ -257,9 +258,9 @@ int record_folder_open(
 	int r;
 
 	*ret_why = '\0';
-	r = *name == '/' ? expand(name, run->head.id, path) : -EINVAL;
+	r = *name == '/' ? record_folder_expand(name, run->head.id, path) : -EINVAL;
 	if (r == 0)
-		r = open_path(path, ret_fd, ret_why);
+		r = record_folder_open_path(path, ret_fd, ret_why);
 	if (r < 0 && !*ret_why)
 		snprintf(ret_why, RUN_WHY_MAX, "%s", strerror(-r));
 	/* Without access control lists, the user opens the files by name, as in other folders. */

@@ -29,7 +29,7 @@ void job_reading_done(struct job_reading *reading)
 	readout_done(&reading->readout);
 }
 
-static int take(const struct reader_wish *wish, struct job_reading *reading)
+static int job_view_take(const struct reader_wish *wish, struct job_reading *reading)
 {
 	int r = reader_open(&reading->reader, clock_left_ns(wish->deadline_ns, LEAST_NS));
 
@@ -71,7 +71,7 @@ void job_reading_take(
 			.reader.socket_path = socket_path,
 			.daemon = UNCORE_DAEMON_INIT,
 		};
-		r = take(&wish, ret);
+		r = job_view_take(&wish, ret);
 		if (r == 0)
 			return;
 		say_failure(ret, r, within_ns);
@@ -84,7 +84,7 @@ void job_reading_take(
 
 /* --- what is known of a run --- */
 
-static void say(struct job_view *view, const char *why)
+static void job_view_say(struct job_view *view, const char *why)
 {
 	snprintf(view->why, sizeof view->why, "%s", why);
 }
@@ -109,8 +109,9 @@ static void subtract(struct job_view *view)
 	int r;
 
 	if (!view->run->samples) {
-		say(view, "The reading of the begin cannot be read back: another release of uncore "
-			  "kept it.");
+		job_view_say(view,
+			"The reading of the begin cannot be read back: another release of uncore "
+			"kept it.");
 		return;
 	}
 	r = n == view->reading->reader.machine.n_sockets ? total_init(&view->total, n, NULL)
@@ -118,11 +119,12 @@ static void subtract(struct job_view *view)
 	if (r == 0)
 		r = total_add(&view->total, view->run->samples, view->reading->readout.samples);
 	if (r == -ESTALE)
-		say(view, "uncored began to count anew during the job: it was stopped, or came "
-			  "back without a descriptor store or with other counters.");
+		job_view_say(view,
+			"uncored began to count anew during the job: it was stopped, or came "
+			"back without a descriptor store or with other counters.");
 	else if (r < 0)
-		say(view, r == -ENOMEM ? "There was no memory for the difference."
-				       : uncore_error_text());
+		job_view_say(view, r == -ENOMEM ? "There was no memory for the difference."
+						: uncore_error_text());
 }
 
 void job_view_init(struct job_view *ret, const struct run *run, const struct job_reading *reading,
@@ -132,9 +134,9 @@ void job_view_init(struct job_view *ret, const struct run *run, const struct job
 
 	*ret = (struct job_view){ .run = run, .reading = reading, .runs = runs };
 	if (why)
-		say(ret, why);
+		job_view_say(ret, why);
 	else if (!reading->reader.handle)
-		say(ret, reading->why);
+		job_view_say(ret, reading->why);
 	else
 		subtract(ret);
 }
@@ -156,7 +158,7 @@ void job_host(char ret_host[LAUNCH_HOST_MAX])
 		launch_host(ret_host);
 }
 
-static void time_json(struct jsonwriter *json, const char *key, int64_t real_ns)
+static void job_view_time_json(struct jsonwriter *json, const char *key, int64_t real_ns)
 {
 	char text[RECORD_TIME_MAX];
 
@@ -180,8 +182,8 @@ static void origin_json(struct jsonwriter *json, const struct job_view *view)
 	jsonwriter_number(json, "record", JOB_SCHEMA);
 	job_json_head(json, head);
 	jsonwriter_text(json, "host", host);
-	time_json(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
-	time_json(json, "end", view->end.real_ns);
+	job_view_time_json(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
+	job_view_time_json(json, "end", view->end.real_ns);
 	jsonwriter_real(json, "seconds",
 		head->begun_ns && view->end.ns ? (double)(view->end.ns - head->begun_ns) / 1e9
 					       : NAN);
@@ -201,7 +203,7 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static void socket_json(struct jsonwriter *json, const struct job_view *view, uint32_t i)
+static void job_view_socket_json(struct jsonwriter *json, const struct job_view *view, uint32_t i)
 {
 	const struct run_head *head = &view->run->head;
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
@@ -240,7 +242,7 @@ static void figures_json(struct jsonwriter *json, const struct job_view *view)
 	jsonwriter_number(json, "restarts", daemon->started_ns != head->daemon_started_ns);
 	jsonwriter_array(json, "sockets");
 	for (uint32_t i = 0; i < head->n_sockets; i++)
-		socket_json(json, view, i);
+		job_view_socket_json(json, view, i);
 	jsonwriter_close(json);
 }
 

@@ -54,7 +54,7 @@ static bool explain_uneven(
 
 /* --- a metric that shows what it should, but more or less of it --- */
 
-static bool is_whole(const struct shown *shown)
+static bool causes_is_whole(const struct shown *shown)
 {
 	return shape_is_near(shown->scale, 1, shown->tolerance);
 }
@@ -196,7 +196,7 @@ void causes_explain(const struct evidence *evidence, const struct tier_view *vie
 			continue;
 		if (view->shown.shape != view->wanted && !is_swapped)
 			explain_numbers(evidence, view, OUTCOME_DEFECT, "");
-		else if (!is_whole(&view->shown))
+		else if (!causes_is_whole(&view->shown))
 			explain_scale(evidence, view, &channels);
 	}
 }
@@ -285,7 +285,8 @@ static double share_of(const struct evidence *evidence, const struct tier *tier,
 }
 
 /* HBM can be a cache of DRAM (KNL's cache mode, Xeon Max's). Then DRAM is rightly idle. */
-static double find_in(const struct evidence *evidence, const struct tier *tier, uint32_t socket)
+static double causes_find_in(
+	const struct evidence *evidence, const struct tier *tier, uint32_t socket)
 {
 	const double share = share_of(evidence, tier, socket);
 	const bool may_be_cache = socket == evidence->socket && !evidence->has_memory_nodes;
@@ -309,9 +310,9 @@ double causes_elsewhere(const struct evidence *evidence, bool entirely)
 
 	for (uint32_t i = 0; i < evidence->probe->reader.machine.n_sockets; i++)
 		if (i != evidence->socket)
-			sum += find_in(evidence, &evidence->tier, i);
+			sum += causes_find_in(evidence, &evidence->tier, i);
 	for (size_t i = 0; entirely && (tier = tier_nth(i)); i++)
 		if (!tier_has(&evidence->tier, tier->metric[0].name))
-			sum += find_in(evidence, tier, evidence->socket);
+			sum += causes_find_in(evidence, tier, evidence->socket);
 	return sum;
 }

@@ -24,7 +24,7 @@ static uint32_t series_of(const struct evidence *evidence, unsigned i)
 	return probe_find(evidence->probe, evidence->socket, evidence->tier.metric[i].name);
 }
 
-static bool is_absent(const struct evidence *evidence, unsigned i)
+static bool judge_is_absent(const struct evidence *evidence, unsigned i)
 {
 	const struct probe *probe = evidence->probe;
 	const char *metric = evidence->tier.metric[i].name;
@@ -254,7 +254,7 @@ static bool is_too_little(const struct evidence *evidence, const struct tier_vie
 	return true;
 }
 
-static void judge(const struct evidence *evidence)
+static void judge_evidence(const struct evidence *evidence)
 {
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	const struct evidence rest = without_claims(evidence, kernels);
@@ -286,7 +286,7 @@ static void judge(const struct evidence *evidence)
 
 bool verdict_is_absent(const struct evidence *evidence)
 {
-	return any_metric(evidence, is_absent);
+	return any_metric(evidence, judge_is_absent);
 }
 
 void verdict(const struct evidence *evidence)
@@ -302,5 +302,5 @@ void verdict(const struct evidence *evidence)
 	fitting.n_kernels = leave_out_misfits(evidence, kernels);
 	/* If counters are not a sum of reads and writes, no cause is known. */
 	if (evidence->findings->outcome != OUTCOME_DEFECT)
-		judge(&fitting);
+		judge_evidence(&fitting);
 }

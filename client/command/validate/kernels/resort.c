@@ -13,7 +13,7 @@ enum { ARRAY_CACHES = 4, GRID_ROWS = 2, GRID_COLUMNS = 4, LINE_BYTES = 64 };
 typedef double complex_pair __attribute__((vector_size(16)));
 
 /* Strides of a power of two use only a few sets of a cache, so N is 4 times an odd number. */
-static void choose(const struct kernel_wish *wish, struct kernel_size *ret)
+static void resort_choose_size(const struct kernel_wish *wish, struct kernel_size *ret)
 {
 	double rank_elements = (double)(ARRAY_CACHES * wish->cache_bytes) / sizeof(complex_pair);
 	uint64_t edge = (uint64_t)cbrt(rank_elements * GRID_ROWS * GRID_COLUMNS);
@@ -30,7 +30,7 @@ static size_t n_complex(const struct kernel_size *size)
 	return size->planes * size->rows * size->columns;
 }
 
-static size_t elements(const struct kernel_size *size, unsigned array)
+static size_t resort_elements(const struct kernel_size *size, unsigned array)
 {
 	(void)array;
 	return 2 * n_complex(size);
@@ -131,8 +131,8 @@ static struct kernel_traffic predict_scattered(
 }
 
 #define RESORT(kernel, does, model)                                                                \
-	.name = #kernel, .what = does, .measure = "N", .n_arrays = 2, .choose = choose,            \
-	.elements = elements, .run = kernel, .predict = model
+	.name = #kernel, .what = does, .measure = "N", .n_arrays = 2,                              \
+	.choose = resort_choose_size, .elements = resort_elements, .run = kernel, .predict = model
 
 const struct kernel resort_kernels[] = {
 	{ RESORT(s1cf1, "re-sorting of a 3D FFT: S1CF, first nest", predict_stream) },

@@ -14,7 +14,7 @@ volatile double kernel_sink;
 
 static const pair SOME = { 1.5, 1.5 };
 
-static void choose(const struct kernel_wish *wish, struct kernel_size *ret)
+static void stream_choose_size(const struct kernel_wish *wish, struct kernel_size *ret)
 {
 	uint64_t n =
 		wish->number ? wish->number : ARRAY_CACHES * wish->cache_bytes / sizeof(double);
@@ -23,7 +23,7 @@ static void choose(const struct kernel_wish *wish, struct kernel_size *ret)
 					  BLOCK_ELEMENTS };
 }
 
-static size_t elements(const struct kernel_size *size, unsigned array)
+static size_t stream_elements(const struct kernel_size *size, unsigned array)
 {
 	(void)array;
 	return size->n;
@@ -127,8 +127,8 @@ static void fill(double *const arrays[], const struct kernel_size *size)
 
 #define STREAM(kernel, does, arrays, ...)                                                          \
 	.name = #kernel, .what = does, .measure = "elements", .n_arrays = arrays,                  \
-	.streams = { __VA_ARGS__ }, .choose = choose, .elements = elements, .run = kernel,         \
-	.predict = predict
+	.streams = { __VA_ARGS__ }, .choose = stream_choose_size, .elements = stream_elements,     \
+	.run = kernel, .predict = predict
 
 const struct kernel stream_kernels[] = {
 	{ STREAM(load, "sum of an array", 1, 1, 0, 0), .is_judged = true },

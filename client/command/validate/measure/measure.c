@@ -180,7 +180,7 @@ static unsigned passes_for(double bytes, double pass_ns, const struct measure_ru
 	return n > PASSES_MAX ? PASSES_MAX : (unsigned)n;
 }
 
-static double total_of(const struct kernel_traffic *traffic)
+static double measure_total_of(const struct kernel_traffic *traffic)
 {
 	return traffic->read + traffic->written;
 }
@@ -195,7 +195,7 @@ static void plan_repetitions(struct course *course, struct measured *ret)
 	begin_ns = clock_now_ns();
 	workers_run(course->workers, 1);
 	pass_ns = clock_now_ns() - begin_ns;
-	course->n_passes = passes_for(total_of(&pass), (double)pass_ns, course->rules);
+	course->n_passes = passes_for(measure_total_of(&pass), (double)pass_ns, course->rules);
 	course->idle_ns = pass_ns * course->n_passes;
 	if (course->idle_ns > IDLE_NS_MAX)
 		course->idle_ns = IDLE_NS_MAX;
@@ -323,7 +323,7 @@ static int look_at_rest(struct course *course, struct measured *ret)
 
 /* --- a course's memory --- */
 
-static void course_done(struct course *course)
+static void measure_course_done(struct course *course)
 {
 	workers_done(&course->workers);
 	readout_done(&course->before);
@@ -348,7 +348,7 @@ static int course_new(struct probe *probe, struct course *ret)
 int measure(struct probe *probe, const struct workers_job *job, const struct measure_rules *rules,
 	struct measured *ret)
 {
-	_cleanup_(course_done) struct course course = { .probe = probe, .rules = rules };
+	_cleanup_(measure_course_done) struct course course = { .probe = probe, .rules = rules };
 	int r = course_new(probe, &course);
 
 	*ret = (struct measured){ .kernel = job->kernel, .n_threads = job->n_threads };

@@ -12,7 +12,7 @@
 #include "common/number.h"
 
 /* The distance from @node to @other, or UINT64_MAX. */
-static uint64_t distance(const struct places *places, unsigned node, unsigned other)
+static uint64_t place_distance(const struct places *places, unsigned node, unsigned other)
 {
 	hwloc_obj_t from = hwloc_get_numanode_obj_by_os_index(places->topology, node);
 	hwloc_obj_t to = hwloc_get_numanode_obj_by_os_index(places->topology, other);
@@ -46,7 +46,8 @@ static uint64_t cache_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 }
 
 /* One CPU of each core: the second thread adds no traffic, and shares the caches. */
-static void add_cpus(struct place *place, hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
+static void place_add_cpus(
+	struct place *place, hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
 	hwloc_obj_t core = NULL;
 
@@ -60,7 +61,7 @@ static void add_cpus(struct place *place, hwloc_topology_t topology, hwloc_const
 	}
 }
 
-static unsigned package_of(hwloc_topology_t topology, unsigned cpu)
+static unsigned place_package_of(hwloc_topology_t topology, unsigned cpu)
 {
 	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(topology, cpu);
 	hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
@@ -68,7 +69,7 @@ static unsigned package_of(hwloc_topology_t topology, unsigned cpu)
 	return package ? package->os_index : 0;
 }
 
-static void describe(struct place *place, hwloc_topology_t topology, hwloc_obj_t node)
+static void place_describe(struct place *place, hwloc_topology_t topology, hwloc_obj_t node)
 {
 	*place = (struct place){ .node = node->os_index };
 	place->free_bytes = node_bytes("", place->node, "MemFree:");
@@ -78,10 +79,10 @@ static void describe(struct place *place, hwloc_topology_t topology, hwloc_obj_t
 	place->memory_only = node_first_cpu("", place->node) < 0;
 	if (place->memory_only)
 		return;
-	add_cpus(place, topology, node->cpuset);
+	place_add_cpus(place, topology, node->cpuset);
 	place->cache_bytes = cache_of(topology, node->cpuset);
 	if (place->n_cpus)
-		place->package = package_of(topology, place->cpus[0]);
+		place->package = place_package_of(topology, place->cpus[0]);
 }
 
 /* Gives a node without CPUs those of the nearest node that has some. */
@@ -93,8 +94,8 @@ static void borrow_cpus(struct place *place, const struct places *places)
 		const struct place *other = &places->place[i];
 
 		if (!other->memory_only &&
-			(!nearest || distance(places, place->node, other->node) <
-					     distance(places, place->node, nearest->node)))
+			(!nearest || place_distance(places, place->node, other->node) <
+					     place_distance(places, place->node, nearest->node)))
 			nearest = other;
 	}
 	if (!nearest)
@@ -151,7 +152,7 @@ const char *places_foreign_variable(void)
 }
 
 /* On another system, hwloc takes all calls that bind, and does nothing. */
-static int load(hwloc_topology_t topology)
+static int place_load_topology(hwloc_topology_t topology)
 {
 	if (hwloc_topology_load(topology) < 0)
 		return -ENOMEM;
@@ -170,14 +171,14 @@ int places_find(struct places *ret)
 		return -ENOSYS;
 	if (hwloc_topology_init(&ret->topology) < 0)
 		return -ENOMEM;
-	r = load(ret->topology);
+	r = place_load_topology(ret->topology);
 	if (r < 0) {
 		places_done(ret);
 		return r;
 	}
 	while (ret->n < PLACES_MAX &&
 		(node = hwloc_get_next_obj_by_type(ret->topology, HWLOC_OBJ_NUMANODE, node)))
-		describe(&ret->place[ret->n++], ret->topology, node);
+		place_describe(&ret->place[ret->n++], ret->topology, node);
 	for (unsigned i = 0; i < ret->n; i++)
 		if (ret->place[i].memory_only)
 			borrow_cpus(&ret->place[i], ret);
@@ -211,7 +212,8 @@ static const struct hierarchy hierarchies[] = {
 };
 
 /* The number in a file of a cgroup; UINT64_MAX if there is none ("max", or no such file). */
-static uint64_t read_number(const struct hierarchy *hierarchy, const char *group, const char *name)
+static uint64_t place_read_number(
+	const struct hierarchy *hierarchy, const char *group, const char *name)
 {
 	char path[2 * PATH_BYTES], text[32] = "";
 	_cleanup_file_ FILE *file = NULL;
@@ -230,8 +232,8 @@ static uint64_t rest_of(const struct hierarchy *hierarchy, char *group)
 	uint64_t least = UINT64_MAX;
 
 	for (;;) {
-		const uint64_t limit = read_number(hierarchy, group, hierarchy->limit);
-		const uint64_t usage = read_number(hierarchy, group, hierarchy->usage);
+		const uint64_t limit = place_read_number(hierarchy, group, hierarchy->limit);
+		const uint64_t usage = place_read_number(hierarchy, group, hierarchy->usage);
 		const uint64_t rest = limit > usage ? limit - usage : 0;
 		char *slash = strrchr(group, '/');
 

@@ -99,7 +99,7 @@ int probe_take(struct probe *probe, struct readout *ret)
 
 /* --- differences --- */
 
-static void note_quality(struct probe_series *series, uint32_t quality, uint32_t why)
+static void probe_note_quality(struct probe_series *series, uint32_t quality, uint32_t why)
 {
 	series->quality |= quality;
 	if (quality & UNCORE_ABSENT)
@@ -110,14 +110,14 @@ static double metric_bytes(struct probe_series *series, const struct uncore_delt
 {
 	const struct uncore_delta_value *value = &delta->values[series->metric];
 
-	note_quality(series, value->quality, value->why);
+	probe_note_quality(series, value->quality, value->why);
 	return value->quality & UNCORE_ABSENT ? 0 : (double)value->count;
 }
 
 static double channel_bytes(struct probe_series *series, const struct uncore_channel_value *from,
 	const struct uncore_channel_value *to)
 {
-	note_quality(series, from->quality | to->quality, to->why);
+	probe_note_quality(series, from->quality | to->quality, to->why);
 	if (series->quality & UNCORE_ABSENT || to->count < from->count)
 		return 0;
 	return (double)(to->count - from->count);

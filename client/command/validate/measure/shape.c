@@ -14,7 +14,7 @@ struct sums {
 	double rr, rw, ww, rs, ws;
 };
 
-static void add(struct sums *sums, double read, double written, double shown)
+static void shape_add_sample(struct sums *sums, double read, double written, double shown)
 {
 	sums->rr += read * read;
 	sums->rw += read * written;
@@ -56,7 +56,7 @@ bool fit_series(const struct measured *const kernels[], unsigned n, uint32_t ser
 	*ret = (struct fit){ 0 };
 	for (unsigned i = 0; i < n; i++) {
 		shares(kernels[i], series, with_others, share);
-		add(&sums, share[0], share[1], share[2]);
+		shape_add_sample(&sums, share[0], share[1], share[2]);
 		error = fmax(error, kernels[i]->errors[series] / measured_total(kernels[i]));
 	}
 	if (!solve(&sums, ret))

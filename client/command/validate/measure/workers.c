@@ -90,7 +90,7 @@ static void *allocate_on(hwloc_topology_t topology, unsigned node, size_t bytes)
 	return NULL;
 }
 
-static int allocate(struct worker *worker)
+static int worker_allocate(struct worker *worker)
 {
 	const struct workers *workers = worker->workers;
 
@@ -143,14 +143,14 @@ static void await_all(struct workers *workers)
 		await(&workers->done);
 }
 
-static void *work(void *argument)
+static void *worker_run(void *argument)
 {
 	struct worker *worker = argument;
 	struct workers *workers = worker->workers;
 
 	worker->error = bind_to_cpu(worker);
 	if (!worker->error)
-		worker->error = allocate(worker);
+		worker->error = worker_allocate(worker);
 	if (!worker->error)
 		settle_arrays(worker);
 	sem_post(&workers->done);
@@ -205,7 +205,7 @@ static int start_threads(struct workers *workers)
 		worker->workers = workers;
 		worker->cpu = workers->job.place->cpus[workers->n];
 		sem_init(&worker->go, 0, 0);
-		r = pthread_create(&worker->thread, NULL, work, worker);
+		r = pthread_create(&worker->thread, NULL, worker_run, worker);
 		if (r)
 			break;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/count/publication.h"
+#include "daemon/count/shared-page.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,14 +31,14 @@ static uint32_t add_text(struct texts *texts, const char *text)
 }
 
 static void collect_texts(
-	struct publication *publication, const struct plan *plan, struct texts *texts)
+	struct shared_page *shared_page, const struct plan *plan, struct texts *texts)
 {
 	for (unsigned i = 0; i < TALLY_TEXTS; i++)
 		add_text(texts, tally_texts[i]);
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
 			if (plan->sockets[s].quality[m] & PAGE_ABSENT)
-				publication->whys[s][m] = add_text(texts, plan->sockets[s].why[m]);
+				shared_page->whys[s][m] = add_text(texts, plan->sockets[s].why[m]);
 }
 
 static struct page_header lay_out(const struct plan *plan, unsigned n_texts)
@@ -85,56 +85,57 @@ static void fill_tables(
 	memcpy(page_texts(header), texts->text, texts->n * sizeof *texts->text);
 }
 
-static int open_memory(struct publication *publication, const struct page_header *header)
+static int shared_page_open_memory(
+	struct shared_page *shared_page, const struct page_header *header)
 {
-	publication->write_fd = memfd_new("uncored-page", header->page_bytes, 0444);
-	if (publication->write_fd < 0)
-		return publication->write_fd;
-	publication->header = memfd_map(publication->write_fd, header->page_bytes);
-	if (!publication->header)
+	shared_page->write_fd = memfd_new("uncored-page", header->page_bytes, 0444);
+	if (shared_page->write_fd < 0)
+		return shared_page->write_fd;
+	shared_page->header = memfd_map(shared_page->write_fd, header->page_bytes);
+	if (!shared_page->header)
 		return -errno;
-	memcpy(publication->header, header, sizeof *header);
-	publication->read_fd = memfd_reopen_read_only(publication->write_fd);
-	return publication->read_fd < 0 ? publication->read_fd : 0;
+	memcpy(shared_page->header, header, sizeof *header);
+	shared_page->read_fd = memfd_reopen_read_only(shared_page->write_fd);
+	return shared_page->read_fd < 0 ? shared_page->read_fd : 0;
 }
 
-int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault)
+int shared_page_init(struct shared_page *shared_page, const struct plan *plan, struct fault *fault)
 {
 	struct texts texts = {};
 	struct page_header header;
 	int r;
 
-	*publication = (struct publication){ .write_fd = -1, .read_fd = -1 };
-	collect_texts(publication, plan, &texts);
+	*shared_page = (struct shared_page){ .write_fd = -1, .read_fd = -1 };
+	collect_texts(shared_page, plan, &texts);
 	header = lay_out(plan, texts.n);
 	if (getrandom(header.generation, sizeof header.generation, 0) != sizeof header.generation)
 		return fault_set(fault, -errno, "No random generation number: %m.");
-	r = open_memory(publication, &header);
+	r = shared_page_open_memory(shared_page, &header);
 	if (r < 0) {
-		publication_done(publication);
+		shared_page_done(shared_page);
 		return fault_set(fault, r, "Cannot make the shared page of %llu bytes: %s.",
 			(unsigned long long)header.page_bytes, strerror(-r));
 	}
-	fill_tables(publication->header, plan, &texts);
+	fill_tables(shared_page->header, plan, &texts);
 	return 0;
 }
 
-int publication_copy(const struct publication *from, struct publication *ret)
+int shared_page_copy(const struct shared_page *from, struct shared_page *ret)
 {
 	int r;
 
-	*ret = (struct publication){ .write_fd = -1, .read_fd = -1 };
+	*ret = (struct shared_page){ .write_fd = -1, .read_fd = -1 };
 	memcpy(ret->whys, from->whys, sizeof ret->whys);
-	r = open_memory(ret, from->header);
+	r = shared_page_open_memory(ret, from->header);
 	if (r < 0) {
-		publication_done(ret);
+		shared_page_done(ret);
 		return r;
 	}
 	memcpy(ret->header, from->header, from->header->cells_at);
 	return 0;
 }
 
-void publication_copy_cells(const struct publication *from, struct publication *to)
+void shared_page_copy_cells(const struct shared_page *from, struct shared_page *to)
 {
 	uint32_t at = from->header->cells_at;
 
@@ -198,7 +199,7 @@ static void update_cpus(struct page_header *header, const struct plan *plan)
 }
 
 /* Maps all of @fd, if it is a page. */
-static int map_page(int fd, struct page_header **ret)
+static int shared_page_map_page(int fd, struct page_header **ret)
 {
 	size_t bytes = memfd_bytes(fd);
 	struct page_header *header = bytes < sizeof *header ? NULL : memfd_map(fd, bytes);
@@ -229,80 +230,80 @@ static int check_page(const struct page_header *header, const struct plan *plan,
 	return 0;
 }
 
-int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
-	const struct publication_origin *origin, struct fault *fault)
+int shared_page_adopt(struct shared_page *shared_page, int fd, const struct plan *plan,
+	const struct shared_page_origin *origin, struct fault *fault)
 {
 	int r;
 
-	*publication = (struct publication){ .write_fd = fd, .read_fd = -1 };
-	r = map_page(fd, &publication->header);
+	*shared_page = (struct shared_page){ .write_fd = fd, .read_fd = -1 };
+	r = shared_page_map_page(fd, &shared_page->header);
 	if (r < 0) {
-		publication->header = NULL;
+		shared_page->header = NULL;
 		fault_set(fault, r, "its page is damaged or of another version");
 	} else {
-		r = check_page(publication->header, plan, origin->generation, fault);
+		r = check_page(shared_page->header, plan, origin->generation, fault);
 	}
 	if (r >= 0) {
-		publication->read_fd = memfd_reopen_read_only(fd);
-		if (publication->read_fd < 0)
-			r = fault_set(fault, publication->read_fd, "its page cannot be opened");
+		shared_page->read_fd = memfd_reopen_read_only(fd);
+		if (shared_page->read_fd < 0)
+			r = fault_set(fault, shared_page->read_fd, "its page cannot be opened");
 	}
 	if (r < 0) {
-		publication_retire_fd(fd);
-		publication_done(publication);
+		shared_page_retire_fd(fd);
+		shared_page_done(shared_page);
 		return r;
 	}
-	memcpy(publication->whys, origin->whys, sizeof publication->whys);
-	update_cpus(publication->header, plan);
-	publication->header->daemon.started_ns = clock_now_ns();
+	memcpy(shared_page->whys, origin->whys, sizeof shared_page->whys);
+	update_cpus(shared_page->header, plan);
+	shared_page->header->daemon.started_ns = clock_now_ns();
 	return 0;
 }
 
-void publication_retire(struct publication *publication)
+void shared_page_retire(struct shared_page *shared_page)
 {
-	__atomic_store_n(&publication->header->state, PAGE_RETIRED, __ATOMIC_RELEASE);
+	__atomic_store_n(&shared_page->header->state, PAGE_RETIRED, __ATOMIC_RELEASE);
 }
 
 /* Accepts any version: after an upgrade, clients must learn that nobody writes their old page. */
-void publication_retire_fd(int fd)
+void shared_page_retire_fd(int fd)
 {
 	size_t bytes = memfd_bytes(fd);
-	struct publication page = { .header = bytes ? memfd_map(fd, bytes) : NULL };
+	struct shared_page page = { .header = bytes ? memfd_map(fd, bytes) : NULL };
 
 	if (!page.header)
 		return;
 	if (page_is_any(page.header, bytes))
-		publication_retire(&page);
+		shared_page_retire(&page);
 	munmap(page.header, bytes);
 }
 
-bool publication_has(const struct publication *publication, int fd)
+bool shared_page_has(const struct shared_page *shared_page, int fd)
 {
 	struct stat ours, other;
 
-	return fstat(publication->write_fd, &ours) == 0 && fstat(fd, &other) == 0 &&
+	return fstat(shared_page->write_fd, &ours) == 0 && fstat(fd, &other) == 0 &&
 	       ours.st_dev == other.st_dev && ours.st_ino == other.st_ino;
 }
 
-void publication_done(struct publication *publication)
+void shared_page_done(struct shared_page *shared_page)
 {
-	if (publication->header)
-		munmap(publication->header, publication->header->page_bytes);
-	publication->header = NULL;
-	close_fd(&publication->read_fd);
-	close_fd(&publication->write_fd);
+	if (shared_page->header)
+		munmap(shared_page->header, shared_page->header->page_bytes);
+	shared_page->header = NULL;
+	close_fd(&shared_page->read_fd);
+	close_fd(&shared_page->write_fd);
 }
 
-void publication_tell_clients(
-	struct publication *publication, uint64_t n_clients, uint64_t n_refused)
+void shared_page_tell_clients(
+	struct shared_page *shared_page, uint64_t n_clients, uint64_t n_refused)
 {
-	struct page_daemon *daemon = &publication->header->daemon;
+	struct page_daemon *daemon = &shared_page->header->daemon;
 
 	__atomic_store_n(&daemon->n_clients, n_clients, __ATOMIC_RELAXED);
 	__atomic_store_n(&daemon->refused, n_refused, __ATOMIC_RELAXED);
 }
 
-void publication_tell_hold(struct publication *publication, uint64_t hold_ns)
+void shared_page_tell_hold(struct shared_page *shared_page, uint64_t hold_ns)
 {
-	__atomic_store_n(&publication->header->daemon.min_interval_ns, hold_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared_page->header->daemon.min_interval_ns, hold_ns, __ATOMIC_RELAXED);
 }

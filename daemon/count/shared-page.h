@@ -15,7 +15,7 @@
 #include "daemon/base/fault.h"
 #include "daemon/plan/plan.h"
 
-struct publication {
+struct shared_page {
 	int write_fd; /* never leaves the process */
 	int read_fd;  /* for clients */
 	struct page_header *header;
@@ -24,14 +24,14 @@ struct publication {
 
 /* The generation that the page of an earlier process must have, and the ledger's texts of absent
  * metrics; both borrowed. */
-struct publication_origin {
+struct shared_page_origin {
 	const uint64_t *generation;               /* two words */
-	const uint32_t (*whys)[PAGE_METRICS_MAX]; /* as publication.whys */
+	const uint32_t (*whys)[PAGE_METRICS_MAX]; /* as shared_page.whys */
 };
 
 /* Makes the page of @plan, with a new generation and empty cells. Errors of memfd_create(2),
  * mmap(2), getrandom(2). */
-int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault);
+int shared_page_init(struct shared_page *shared_page, const struct plan *plan, struct fault *fault);
 
 /*
  * Takes over @fd (even on failure), the page of an earlier process. The page must have the
@@ -39,32 +39,32 @@ int publication_init(struct publication *publication, const struct plan *plan, s
  * @plan. -EBADMSG, -EPROTONOSUPPORT: as page_check(); -ESTALE: another machine or generation. The
  * fault says which.
  */
-int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
-	const struct publication_origin *origin, struct fault *fault);
+int shared_page_adopt(struct shared_page *shared_page, int fd, const struct plan *plan,
+	const struct shared_page_origin *origin, struct fault *fault);
 
 /* Makes another page with the same generation and tables, and with empty cells. Errors of
- * publication_init(). */
-int publication_copy(const struct publication *from, struct publication *ret);
+ * shared_page_init(). */
+int shared_page_copy(const struct shared_page *from, struct shared_page *ret);
 
 /* Copies the cells of @from. No reader may write them during the copy. */
-void publication_copy_cells(const struct publication *from, struct publication *to);
+void shared_page_copy_cells(const struct shared_page *from, struct shared_page *to);
 
 /*
  * Tells clients that still read the page that nobody writes it any more. Wakes nobody: waiters
- * check the page from time to time. publication_retire_fd() is for a descriptor that may be a page,
+ * check the page from time to time. shared_page_retire_fd() is for a descriptor that may be a page,
  * of any version.
  */
-void publication_retire(struct publication *publication);
-void publication_retire_fd(int fd);
+void shared_page_retire(struct shared_page *shared_page);
+void shared_page_retire_fd(int fd);
 
 /* Is @fd the memory of this page? */
-bool publication_has(const struct publication *publication, int fd);
+bool shared_page_has(const struct shared_page *shared_page, int fd);
 
-void publication_done(struct publication *publication);
+void shared_page_done(struct shared_page *shared_page);
 
 /* Publishes the number of clients, and of requests and connections that were refused so far. */
-void publication_tell_clients(
-	struct publication *publication, uint64_t n_clients, uint64_t n_refused);
+void shared_page_tell_clients(
+	struct shared_page *shared_page, uint64_t n_clients, uint64_t n_refused);
 
 /* Publishes the longest time by which the site's intervals may delay a ring. */
-void publication_tell_hold(struct publication *publication, uint64_t hold_ns);
+void shared_page_tell_hold(struct shared_page *shared_page, uint64_t hold_ns);
