@@ -82,7 +82,8 @@ ALLOWED = {
     "generate": "common client/command client/command/frame daemon",
 }
 PROGRAMS = ("client/command", "daemon")  # main.c stands above all folders below its own
-PRELOADED = "client/heap/"  # malloc() and others
+# They define functions of other libraries' names: malloc() and others, and those of hwloc.
+IN_FRONT = ("client/heap/", "client/command/validate/measure/hwloc-library")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -161,7 +162,7 @@ def by_symbols(build):
             definers[name].add(noun)
     # A name that two programs define for themselves says nothing. What stands in front of other libraries is nobody's.
     return {noun: {next(iter(definers[name])) for name in used if len(definers[name]) == 1
-                   and (name.startswith("heap_") or not next(iter(definers[name])).startswith(PRELOADED))}
+                   and (name.startswith("heap_") or not next(iter(definers[name])).startswith(IN_FRONT))}
             for noun, (_, used) in seen.items()}
 
 
