@@ -180,7 +180,8 @@ class Values(Served):
         self.assert_nothing()
         self.assertEqual(list(self.told(TRAFFIC)[TRAFFIC]), SOCKETS)
         OPEN.chmod(0o2750)
-        (OPEN / "1").chmod(0o600)
+        for path in OPEN.glob("1@*"):
+            path.chmod(0o600)
         self.assert_nothing()
         shutil.rmtree(OPEN)
         self.assert_nothing()
