@@ -26,6 +26,7 @@ void meter_init(struct meter *ret, struct table *table)
 	memset(ret, 0, sizeof *ret);
 	ret->table = table;
 	pthread_rwlock_init(&ret->lock, NULL);
+	pthread_mutex_init(&ret->renewing, NULL);
 }
 
 void meter_disown(struct meter *parents)
@@ -67,17 +68,30 @@ static int open_again(struct meter *meter)
 	return r;
 }
 
-/* Opens the connection, unless another thread has already replaced @stale. */
+static bool meter_has(struct meter *meter, const struct uncore *handle)
+{
+	bool has;
+
+	pthread_rwlock_rdlock(&meter->lock);
+	has = meter->reader.handle == handle;
+	pthread_rwlock_unlock(&meter->lock);
+	return has;
+}
+
+/* Opens the connection, unless another thread has already replaced @stale. Only one thread at a
+ * time waits to write: beside threads that read without end, others might wait for minutes. */
 static int meter_renew(struct meter *meter, const struct uncore *stale)
 {
 	int r = 0;
 
-	pthread_rwlock_wrlock(&meter->lock);
-	if (meter->reader.handle == stale) {
+	pthread_mutex_lock(&meter->renewing);
+	if (meter_has(meter, stale)) {
+		pthread_rwlock_wrlock(&meter->lock);
 		reader_close(&meter->reader);
 		r = open_again(meter);
+		pthread_rwlock_unlock(&meter->lock);
 	}
-	pthread_rwlock_unlock(&meter->lock);
+	pthread_mutex_unlock(&meter->renewing);
 	return r;
 }
 

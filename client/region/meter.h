@@ -12,8 +12,9 @@
 #include "client/region/table.h"
 
 struct meter {
-	struct table *table;   /* borrowed; describes the measured machine */
-	pthread_rwlock_t lock; /* protects all below; held for reading while the reader reads */
+	struct table *table;      /* borrowed; describes the measured machine */
+	pthread_rwlock_t lock;    /* protects all below; held for reading while the reader reads */
+	pthread_mutex_t renewing; /* of the thread that connects anew; taken before the other */
 	struct reader reader;
 	struct failure failure; /* of the last attempt to connect, or of a reading that timed out */
 	uint64_t retry_at_ns;   /* no attempt before this time */
