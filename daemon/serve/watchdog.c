@@ -49,9 +49,7 @@ uint64_t watchdog_busy_ns(
 
 	if (!since_ns || now_ns - since_ns <= busy_ns)
 		return busy_ns;
-	/* What it does tells more than that somebody has rung meanwhile. */
-	if (!busy_ns)
-		*ret_doing = "leaving a ring unanswered";
+	*ret_doing = "leaving a ring unanswered";
 	return now_ns - since_ns;
 }
 
