@@ -18,6 +18,9 @@
 
 #include "daemon/serve/peer.h"
 
+/* For a new client: one of its tables may have seemed to end before the client locked its place. */
+void deaths_doubt(const struct peer *peer);
+
 /* Looks for tables of @peer's uid that have ended. Does nothing if the policy refuses @peer. */
 void deaths_look(const struct peer *peer);
 

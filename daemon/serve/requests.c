@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/plan/plan-report.h"
+#include "daemon/serve/deaths.h"
 #include "daemon/serve/job-owner.h"
 #include "daemon/serve/reports.h"
 
@@ -33,6 +34,7 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	reply.welcome.page_bytes = counters->generation.shared_page.header->page_bytes;
 	memcpy(&fds[1], peer->user->doorbells, counters->n_readers * sizeof *fds);
 	fds[counters->n_readers + 1] = peer->user->wakeups_fd;
+	deaths_doubt(peer);
 	return peer_send(peer, &reply, fds, counters->n_readers + 2);
 }
 

@@ -14,6 +14,7 @@
 
 #include "client/libuncore/team-call.h"
 #include "client/libuncore/uncore.h"
+#include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"
 #include "tests/harness/daemon-process.h"
@@ -301,6 +302,50 @@ CASE("tables outlive uncored where a manager keeps them")
 	assert_int_equal(inode_of(after.fd), inode);
 	team_table_done(&after);
 	team_table_done(&before);
+	daemon_stop(&daemon);
+}
+
+static void come_and_go(void)
+{
+	struct uncore *handle;
+
+	assert_int_equal(uncore_open(path, &handle), 0);
+	uncore_close(handle);
+}
+
+/* When uncored noticed the end of the team. It looks when a client comes or goes. */
+static uint64_t noticed_ns(const struct team_table *table)
+{
+	struct team_reading reading;
+
+	assert_int_equal(team_last_reading(path, table, &reading), 0);
+	return reading.noticed_ns;
+}
+
+CASE("the end of a team is noticed although it seemed to have ended before its first process had "
+     "locked a place")
+{
+	static const char content[BYTES];
+	const struct team_wish wish = { .name = name, .layout = LAYOUT, .bytes = BYTES };
+	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
+	struct daemon_process daemon = {};
+	struct team_table table;
+	uint64_t first_ns, locked_ns;
+
+	begin(&daemon, NULL);
+	assert_int_equal(team_join(path, &wish, &table), 0);
+	assert_int_equal(pwrite(table.fd, content, sizeof content, 0), sizeof content);
+	come_and_go();
+	first_ns = noticed_ns(&table);
+	assert_int_equal(fcntl(table.fd, F_SETLK, &lock), 0);
+	locked_ns = clock_now_ns();
+	come_and_go();
+	assert_true(first_ns <= locked_ns);
+	lock.l_type = F_UNLCK;
+	assert_int_equal(fcntl(table.fd, F_SETLK, &lock), 0);
+	come_and_go();
+	assert_true(noticed_ns(&table) > locked_ns);
+	team_table_done(&table);
 	daemon_stop(&daemon);
 }
 
