@@ -5,6 +5,8 @@
 
 enum { CASES_MAX = 64 };
 
+bool case_has_ended = true;
+
 static struct CMUnitTest cases[CASES_MAX];
 static size_t n_cases;
 
