@@ -68,24 +68,25 @@ static int open_again(struct meter *meter)
 	return r;
 }
 
-static bool meter_has(struct meter *meter, const struct uncore *handle)
+static bool meter_has_newer(struct meter *meter, unsigned number)
 {
 	bool has;
 
 	pthread_rwlock_rdlock(&meter->lock);
-	has = meter->reader.handle == handle;
+	has = meter->reader.handle && meter->reader.n_connections != number;
 	pthread_rwlock_unlock(&meter->lock);
 	return has;
 }
 
-/* Opens the connection, unless another thread has already replaced @stale. Only one thread at a
- * time waits to write: beside threads that read without end, others might wait for minutes. */
-static int meter_renew(struct meter *meter, const struct uncore *stale)
+/* Connects, unless another thread has already replaced the connection number @stale. Only one
+ * thread at a time waits to write: beside threads that read without end, others might wait for
+ * minutes. */
+static int meter_renew(struct meter *meter, unsigned stale)
 {
 	int r = 0;
 
 	pthread_mutex_lock(&meter->renewing);
-	if (meter_has(meter, stale)) {
+	if (!meter_has_newer(meter, stale)) {
 		pthread_rwlock_wrlock(&meter->lock);
 		reader_close(&meter->reader);
 		r = open_again(meter);
@@ -97,7 +98,7 @@ static int meter_renew(struct meter *meter, const struct uncore *stale)
 
 int meter_connect(struct meter *meter)
 {
-	return meter_renew(meter, NULL);
+	return meter_renew(meter, 0);
 }
 
 static void keep_whys(struct meter *meter, const struct readout *readout)
@@ -154,14 +155,14 @@ static int read_connected(struct meter *meter, struct readout *ret)
 	return 0;
 }
 
-/* Makes one attempt. *@ret_used is the handle that was read (NULL: none is open). */
-static int try_reading(struct meter *meter, struct readout *ret, const struct uncore **ret_used)
+/* Makes one attempt. *@ret_number is that of the last connection, which was read if it is open. */
+static int try_reading(struct meter *meter, struct readout *ret, unsigned *ret_number)
 {
 	int r = -ENOTCONN;
 
 	pthread_rwlock_rdlock(&meter->lock);
-	*ret_used = meter->reader.handle;
-	if (*ret_used && handle_has_descriptors(*ret_used))
+	*ret_number = meter->reader.n_connections;
+	if (meter->reader.handle && handle_has_descriptors(meter->reader.handle))
 		r = read_connected(meter, ret);
 	pthread_rwlock_unlock(&meter->lock);
 	return r;
@@ -169,13 +170,13 @@ static int try_reading(struct meter *meter, struct readout *ret, const struct un
 
 static int read_or_renew(struct meter *meter, struct readout *ret)
 {
-	const struct uncore *used;
-	int r = try_reading(meter, ret, &used);
+	unsigned number;
+	int r = try_reading(meter, ret, &number);
 
 	if (!reader_may_renew(r))
 		return r;
-	r = meter_renew(meter, used);
-	return r < 0 ? r : try_reading(meter, ret, &used);
+	r = meter_renew(meter, number);
+	return r < 0 ? r : try_reading(meter, ret, &number);
 }
 
 /* Did a reader hang, some seconds ago? */
