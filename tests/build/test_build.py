@@ -13,6 +13,8 @@ import builds
 import tap
 from builds import CLIENT_ONLY, NO_SOCKET, SOURCE, STATIC, Build, must_run, needed, outcome, run
 
+ALONE_STATIC = (*CLIENT_ONLY, *STATIC, "-Dwerror=true")
+
 
 class Suite:
     """Its cases share a folder, and builds that several look at."""
@@ -20,6 +22,7 @@ class Suite:
     def __init__(self, folder):
         self.folder = folder
         self.alone = builds.tools_alone(folder)
+        self.from_tarball = None  # until it is built
 
     def client_only(self):
         """The client builds where there is a C compiler and meson and nothing else"""
@@ -95,29 +98,26 @@ class Suite:
         said = run(program)
         tap.check(said.startswith("0 calls. ") and NO_SOCKET in said, said)
 
-    def static_library_lto(self):
-        """So does a program the one that was built with link-time optimisation, with it and without"""
-        build = Build(self.folder / "lto", *CLIENT_ONLY, "-Ddefault_library=static", "-Db_lto=true", "-Dman=disabled")
-        library = build.folder / "client/libuncore.a"
-        run("ninja", "-C", build.folder, "client/libuncore.a")
-        for option in ("-flto", "-fno-lto"):
-            self.link_same_names(option, f"-I{SOURCE}/client/libuncore", library, "-lm", "-pthread")
-
     def static_whole(self):
-        """A command with all that it can have links the static library, and needs no json-c"""
+        """A command with all that it can have links the static library, and needs no json-c; with link-time optimisation"""
         header = self.folder / "no-json-c/json-c/json.h"
         header.parent.mkdir(parents=True)
         header.write_text("#error uncored needs no json-c\n", encoding="utf-8")
-        build = Build(self.folder / "static", *CLIENT_ONLY, "-Ddefault_library=static", "-Dvalidate=enabled",
-                      "-Dman=disabled", f"-Dc_args=-I{header.parent.parent}").compile()
-        must_run(build.folder / "client/uncore")
+        self.whole = Build(self.folder / "static", *CLIENT_ONLY, "-Ddefault_library=static", "-Dvalidate=enabled",
+                           "-Db_lto=true", "-Dman=disabled", f"-Dc_args=-I{header.parent.parent}").compile()
+        must_run(self.whole.folder / "client/uncore")
+
+    def static_library_lto(self):
+        """A program that has functions of the same names also links that library, with this optimisation and without"""
+        library = self.whole.folder / "client/libuncore.a"
+        for option in ("-flto", "-fno-lto"):
+            self.link_same_names(option, f"-I{SOURCE}/client/libuncore", library, "-lm", "-pthread")
 
     def static_command(self):
-        """A static command builds, and runs"""
-        run("meson", "configure", self.client.folder, *STATIC, env=self.alone)
-        self.client.compile()
-        tap.equal(needed(self.client.folder / "client/uncore"), set(), "libraries that the command needs")
-        must_run(self.client.folder / "client/uncore")
+        """A static command builds where there is a C compiler and meson and nothing else, and runs"""
+        build = self.from_tarball or Build(self.folder / "static-command", *ALONE_STATIC, environment=self.alone).compile()
+        tap.equal(needed(build.folder / "client/uncore"), set(), "libraries that the command needs")
+        must_run(build.folder / "client/uncore")
 
     def daemon_only(self):
         """The daemon builds without the client"""
@@ -158,7 +158,7 @@ class Suite:
         tap.check(agent in asked, f"{agent} is not among {asked}")
 
     def tarball(self):
-        """The tarball of a release is the same each time, and builds with its man pages where there is no scdoc"""
+        """The tarball of a release is the same each time and has every file. It builds, static, with man pages but no scdoc"""
         if not (SOURCE / ".git").exists() or not shutil.which("scdoc"):
             raise tap.Skip("needs git's repository and scdoc")
         trusting = os.environ | {
@@ -172,9 +172,11 @@ class Suite:
         tap.check(contents[0] == contents[1], "two tarballs of one commit differ")
         run("tar", "-xf", tarball, "-C", self.folder)
         source = self.folder / tarball.name.removesuffix(".tar.xz")
-        build = Build(self.folder / "from-tarball", *CLIENT_ONLY, "-Dman=enabled", source=source,
-                      environment=self.alone)
+        names = run("git", "-C", SOURCE, "ls-tree", "-r", "--name-only", "HEAD", env=trusting).splitlines()
+        tap.equal([name for name in names if not os.path.lexists(source / name)], [], "files that the tarball lacks")
+        build = Build(self.folder / "from-tarball", *ALONE_STATIC, "-Dman=enabled", source=source, environment=self.alone)
         files = build.compile().install()
+        self.from_tarball = build
         pages = {path.stem for path in SOURCE.glob("man/*.scd")}
         tap.equal({path.name for path in (source / "man/ready").iterdir()}, pages, "ready pages")
         for name in ("man1/uncore.1", "man3/libuncore.3"):
@@ -186,8 +188,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
         cases = (suite.client_only, suite.left_out, suite.user_install, suite.starts, suite.run_path,
-                 suite.static_library,
-                 suite.static_library_lto, suite.tarball, suite.static_command, suite.static_whole,
+                 suite.static_library, suite.tarball, suite.static_command, suite.static_whole, suite.static_library_lto,
                  suite.daemon_only, suite.daemon_auto, suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
