@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static struct json_object *root;
 static const char *section; /* the figures belong to this object of the JSON */
@@ -94,29 +93,4 @@ int bench_main(int argc, char *argv[], const struct bench_row rows[], size_t n)
 		errx(1, "Cannot write %s: %s", json_path, json_util_get_last_err());
 	json_object_put(root);
 	return 0;
-}
-
-/* --- samples --- */
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-double quantile(double values[], unsigned n, double share)
-{
-	qsort(values, n, sizeof *values, compare);
-	return values[(unsigned)(share * (n - 1))];
-}
-
-void *shared_memory(uint64_t size_bytes)
-{
-	void *memory =
-		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		err(1, "mmap");
-	return memory;
 }

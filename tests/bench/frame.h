@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "tests/harness/daemon-process.h"
+#include "tests/harness/program.h"
 
 struct bench_row {
 	const char *name, *what;
@@ -33,9 +34,3 @@ void figure_add(const struct figure *figure);
 
 /* The figures from here on are an object @name of the JSON, below a heading. */
 void figures_begin(const char *name, const char *what);
-
-/* Sorts @values and returns the value below which @share (0..1) of them lie. */
-double quantile(double values[], unsigned n, double share);
-
-/* Memory that children fill in for their parent. */
-void *shared_memory(uint64_t size_bytes);

@@ -25,6 +25,7 @@
 #include "common/page.h"
 #include "common/wire.h"
 #include "tests/harness/cpu-time.h"
+#include "tests/harness/program.h"
 #include "tests/hostile/load.h"
 #include "tests/hostile/victim.h"
 
@@ -35,10 +36,12 @@
 /* Of three batches the median is within the limits if two are. */
 enum { MAJORITY = 2, BATCHES = 2 * MAJORITY - 1, PROCESSES_MAX = 64 };
 enum { OPENS = 500, OPENS_TO_WARM = 50, OPENS_FOR_FACTS = 50 };
-enum { PATIENT_MS = 180000, LIFE_S = 600, END_S = 180 };
+enum { LIFE_S = 600, END_S = 180 };
 enum { STACK_BYTES = 64 * 1024, REFUSED_US = 10000 };
 enum { LOOKS = 50, LOOK_US = 10000 };
 enum { GROWTH_KIB = 4096, KEPT_KIB = 2048, MEMFDS = 16, KEPT_DESCRIPTORS = 2, STUCK_SAMPLES = 3 };
+
+static const uint64_t PATIENT_NS = 180000000000;
 
 /* The most that the victim's times beside an attack may be over its times at rest. */
 static const double FACTOR = 10;
@@ -271,7 +274,7 @@ static void look_at_daemon(void *argument)
 static bool comes_to_rest(long descriptors)
 {
 	enum { AT_REST_NS = 5000000 };
-	uint64_t deadline_ns = clock_now_ns() + PATIENT_MS * UINT64_C(1000000), cpu_ns;
+	uint64_t deadline_ns = clock_now_ns() + PATIENT_NS, cpu_ns;
 	bool at_rest;
 
 	/* The backlog of a flood is still worked off. */
@@ -293,7 +296,7 @@ struct attackers {
 
 static void attackers_start(struct attackers *attackers, const struct attack *attack)
 {
-	uint64_t deadline_ns = clock_now_ns() + PATIENT_MS * UINT64_C(1000000);
+	uint64_t deadline_ns = clock_now_ns() + PATIENT_NS;
 
 	shared->n_on = 0;
 	shared->deeds = 0;
@@ -322,7 +325,7 @@ uint64_t attack_deeds(void)
 
 bool attack_wait_for_deeds(uint64_t deeds)
 {
-	uint64_t deadline_ns = clock_now_ns() + PATIENT_MS * UINT64_C(1000000);
+	uint64_t deadline_ns = clock_now_ns() + PATIENT_NS;
 
 	while (attack_deeds() < deeds && clock_now_ns() < deadline_ns)
 		usleep(1000);
@@ -588,10 +591,7 @@ int attack_run(void)
 	getrlimit(RLIMIT_NOFILE, &descriptors);
 	descriptors.rlim_cur = descriptors.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &descriptors);
-	shared = mmap(
-		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		return 1;
+	shared = shared_memory(sizeof *shared);
 	the_daemon.etc[0] = (struct etc_file){ "subuid", "1115112:524288:65536\n" };
 	case_add((struct CMUnitTest){ "the attacks leave nothing in the daemon", nothing_is_left,
 		remember_descriptors, compare_descriptors, NULL });

@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "tests/harness/daemon-process.h"
+#include "tests/harness/program.h"
 
 enum { OPENS_MAX = 65536, READS_MAX = 2 * OPENS_MAX };
 enum { MEANWHILE_MS = 100, LIFE_S = 600 };
@@ -38,13 +39,6 @@ static const uint64_t HANGS_NS = 300000000000, PATIENT_NS = 200000000000;
 /* --- the process --- */
 
 static double open_us[OPENS_MAX], read_us[READS_MAX];
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void note_failure(struct victim_figures *figures, const char *call)
 {
@@ -121,13 +115,11 @@ static void measure(
 		read_once(uncore, order, figures);
 		open_once(victim, order);
 	}
-	qsort(open_us, figures->n_opens, sizeof *open_us, compare);
-	qsort(read_us, figures->n_reads, sizeof *read_us, compare);
-	figures->open_p50_us = open_us[figures->n_opens / 2];
-	figures->open_p99_us = open_us[figures->n_opens * 99 / 100];
-	figures->read_p50_us = read_us[figures->n_reads / 2];
-	figures->read_p99_us = read_us[figures->n_reads * 99 / 100];
-	figures->read_worst_us = read_us[figures->n_reads - 1];
+	figures->open_p50_us = quantile(open_us, figures->n_opens, 0.5);
+	figures->open_p99_us = quantile(open_us, figures->n_opens, 0.99);
+	figures->read_p50_us = quantile(read_us, figures->n_reads, 0.5);
+	figures->read_p99_us = quantile(read_us, figures->n_reads, 0.99);
+	figures->read_worst_us = quantile(read_us, figures->n_reads, 1);
 }
 
 static int serve(void *argument)
@@ -154,9 +146,7 @@ static int serve(void *argument)
 
 void victim_start(struct victim *victim, unsigned uid)
 {
-	victim->figures = mmap(NULL, sizeof *victim->figures, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(victim->figures != MAP_FAILED);
+	victim->figures = shared_memory(sizeof *victim->figures);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, victim->ends), 0);
 	victim->pid = start_as(uid, serve, victim);
 	close_fd(&victim->ends[1]);

@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -154,10 +153,7 @@ int main(int argc, char *argv[])
 	job.regions = program_number(argv[2], REGIONS_MOST);
 	job.passages = program_number(argv[3], MOST);
 	job.pages = program_number(argv[4], MOST);
-	shared = mmap(
-		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		err(1, "mmap");
+	shared = shared_memory(sizeof *shared);
 	start_ranks();
 	for (enum stage stage = JOINED; stage < STAGES; stage++)
 		faults[stage] = faults_at(stage);

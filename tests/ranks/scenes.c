@@ -345,10 +345,7 @@ static void share(unsigned n_ranks)
 {
 	pthread_barrierattr_t attributes;
 
-	shared = mmap(
-		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		err(1, "Cannot map memory");
+	shared = shared_memory(sizeof *shared);
 	pthread_barrierattr_init(&attributes);
 	pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
 	if (pthread_barrier_init(&shared->barrier, &attributes, n_ranks) != 0)

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/harness/program.h"
+
 enum { PAIRS = 15, PAIRS_MAX = 1000, PAGE = 4096 };
 
 static const struct row {
@@ -73,27 +75,14 @@ static double run(const char *self, size_t row, const char *module)
 	return ns;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-	qsort(values, (size_t)n, sizeof *values, compare);
-	return values[n / 2];
-}
-
-static void measure(const char *self, const char *module, size_t row, int n)
+static void measure(const char *self, const char *module, size_t row, unsigned n)
 {
 	static double with[PAIRS_MAX], without[PAIRS_MAX], ratios[PAIRS_MAX];
 
-	for (int i = 0; i < n; i++) {
-		const int is_first = i % 2;
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned is_first = i % 2;
 
-		for (int k = 0; k < 2; k++)
+		for (unsigned k = 0; k < 2; k++)
 			if (k == is_first)
 				with[i] = run(self, row, module);
 			else
@@ -101,14 +90,14 @@ static void measure(const char *self, const char *module, size_t row, int n)
 		ratios[i] = with[i] / without[i];
 	}
 	printf("%-45s without %9.1f ns, with %9.1f ns, ratio of pairs %.3f\n", rows[row].what,
-		median(without, n), median(with, n), median(ratios, n));
+		quantile(without, n, 0.5), quantile(with, n, 0.5), quantile(ratios, n, 0.5));
 }
 
 int main(int argc, char **argv)
 {
 	char self[PATH_MAX], module[PATH_MAX + 64];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-	int n = argc > 1 ? atoi(argv[1]) : PAIRS;
+	const unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : PAIRS;
 
 	if (argc == 3 && strcmp(argv[1], "row") == 0)
 		return be_program(&rows[(size_t)atoi(argv[2]) % (sizeof rows / sizeof *rows)]);
