@@ -143,20 +143,21 @@ _public_ int uncore_region_report(const char *path)
 
 /* --- at exit --- */
 
-/* Ends the passages of a region that is still open at exit. */
-static void close_region(struct regions *regions, struct region *region)
+/* Ends the passages of the regions that are still open at exit. */
+static void exit_close_list(struct regions *regions, struct region *region)
 {
-	if (!passage_give_up(regions, region))
-		return;
-	regions_remember(
-		regions, error_say(-ECANCELED, "Region %s was still open at exit.", region->name));
+	for (; region; region = region->next)
+		if (passage_give_up(regions, region))
+			regions_remember(
+				regions, error_say(-ECANCELED, "Region %s was still open at exit.",
+						 region->name));
 }
 
 static void close_regions(struct regions *regions)
 {
 	for (unsigned i = 0; i < REGION_BUCKETS; i++)
-		for (struct region *region = regions->buckets[i]; region; region = region->next)
-			close_region(regions, region);
+		exit_close_list(regions, regions->buckets[i]);
+	exit_close_list(regions, regions->others);
 }
 
 static bool has_something(const struct regions *regions)
