@@ -149,7 +149,7 @@ static int own_table_copy(int fd, struct table *table)
 }
 
 /* A pipe must not be opened: its reader does that. */
-static int own_table_open_table(const char *path, struct table_header *ret)
+static int own_table_open(const char *path, struct table_header *ret)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat status;
@@ -169,7 +169,7 @@ static int own_table_open_table(const char *path, struct table_header *ret)
 int own_table_read(const char *path, struct table **ret, int *ret_fd)
 {
 	struct table_header header;
-	_cleanup_close_ int fd = own_table_open_table(path, &header);
+	_cleanup_close_ int fd = own_table_open(path, &header);
 	struct table *table;
 	int r;
 

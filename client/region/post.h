@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Readings that members have taken, and one member adds (interval.h). They are in a ring, by their
- * number. One that is overwritten before it is added is an end of an interval less. The first one
- * of a table is never overwritten, because what moved before the first interval is lost. */
+ * number. If one is overwritten before it is added, two intervals become one. The first one of a
+ * table is never overwritten, because what moved before the first interval is lost. */
 #pragma once
 
 #include "client/libuncore/internal.h"
