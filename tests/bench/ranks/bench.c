@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uncore-bench-ranks [--json FILE] [ROW..]: how the budget treats the ranks of a job, and many
- * users, on the stand-in machine with 2 sockets x 48 boxes x 3 events. Prints figures beside their
- * goals. All ratios are of one run. Needs root and two CPUs.
+ * uncore-bench-ranks: how the budget treats the ranks of a job, and many users, on the stand-in
+ * machine with 2 sockets x 48 boxes x 3 events.
  */
 #include "tests/bench/ranks/bench.h"
 
