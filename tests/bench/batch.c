@@ -129,20 +129,11 @@ static double sweeps_per_round(const struct batch *batch)
 
 static void add_spread(double us[], unsigned n_clients, const char *how)
 {
-	static const struct {
-		const char *name;
-		double share;
-	} shares[] = { { "median", 0.5 }, { "p99", 0.99 } };
+	char key[32], what[64];
 
-	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
-		char key[64], what[64];
-
-		snprintf(key, sizeof key, "%s_%u_%s_us", how, n_clients, shares[i].name);
-		snprintf(what, sizeof what, "%u at once, %s machine, %s", n_clients, how,
-			shares[i].name);
-		figure_add(&(struct figure){
-			key, what, "us", quantile(us, n_clients * ROUNDS, shares[i].share), NAN });
-	}
+	snprintf(key, sizeof key, "%s_%u", how, n_clients);
+	snprintf(what, sizeof what, "%u at once, %s machine", n_clients, how);
+	figure_add_spread(key, what, us, n_clients * ROUNDS);
 }
 
 void measure_batches(const struct daemon_process *daemon)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/macro.h"
+
 static struct json_object *root;
 static const char *section; /* the figures belong to this object of the JSON */
 
@@ -37,6 +39,23 @@ void figure_add(const struct figure *figure)
 			figure->value <= figure->most ? "reached" : "MISSED");
 	putchar('\n');
 	json_object_object_add(section_json(), figure->key, json_object_new_double(figure->value));
+}
+
+void figure_add_spread(const char *key, const char *what, double us[], unsigned n)
+{
+	static const struct {
+		const char *name;
+		double share;
+	} shares[] = { { "median", 0.5 }, { "p99", 0.99 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		char own_key[64], own_what[128];
+
+		snprintf(own_key, sizeof own_key, "%s_%s_us", key, shares[i].name);
+		snprintf(own_what, sizeof own_what, "%s: %s", what, shares[i].name);
+		figure_add(&(struct figure){
+			own_key, own_what, "us", quantile(us, n, shares[i].share), NAN });
+	}
 }
 
 /* --- rows --- */

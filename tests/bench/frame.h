@@ -32,5 +32,8 @@ struct figure {
 /* Adds to the row, or to what figures_begin() has begun. */
 void figure_add(const struct figure *figure);
 
+/* Adds median and 99th percentile of @us, which it sorts, as KEY_median_us and KEY_p99_us. */
+void figure_add_spread(const char *key, const char *what, double us[], unsigned n);
+
 /* The figures from here on are an object @name of the JSON, below a heading. */
 void figures_begin(const char *name, const char *what);

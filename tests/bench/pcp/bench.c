@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/macro.h"
 #include "tests/bench/pcp/private-pmcd.h"
 
 /* The most that pmdauncore may add to the floor, besides one fresh read. */
@@ -63,23 +62,6 @@ static double added_us(const double median_us[KINDS], enum kind ours, enum kind 
 	return median_us[ours] - median_us[floor] - median_us[FRESH];
 }
 
-static void add_kind(enum kind kind, double us[], unsigned n)
-{
-	static const struct {
-		const char *name;
-		double share;
-	} shares[] = { { "median", 0.5 }, { "p99", 0.99 } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
-		char key[64], what[128];
-
-		snprintf(key, sizeof key, "%s_%s_us", kinds[kind].key, shares[i].name);
-		snprintf(what, sizeof what, "%s: %s", kinds[kind].text, shares[i].name);
-		figure_add(
-			&(struct figure){ key, what, "us", quantile(us, n, shares[i].share), NAN });
-	}
-}
-
 void fetches_add(double *const us[KINDS], unsigned n)
 {
 	double median_us[KINDS];
@@ -87,7 +69,7 @@ void fetches_add(double *const us[KINDS], unsigned n)
 	for (int kind = 0; kind < KINDS; kind++) {
 		median_us[kind] = quantile(us[kind], n, 0.5);
 		if (median_us[kind] > 0)
-			add_kind(kind, us[kind], n);
+			figure_add_spread(kinds[kind].key, kinds[kind].text, us[kind], n);
 	}
 	add_goal("ours_pipe_vs_perfevent", "pmdauncore / pmdaperfevent, daemon",
 		median_us[OURS_PIPE] / median_us[PERFEVENT], goal_of_perfevent);
