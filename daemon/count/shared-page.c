@@ -199,7 +199,7 @@ static void update_cpus(struct page_header *header, const struct plan *plan)
 }
 
 /* Maps all of @fd, if it is a page. */
-static int shared_page_map_page(int fd, struct page_header **ret)
+static int shared_page_map(int fd, struct page_header **ret)
 {
 	size_t bytes = memfd_bytes(fd);
 	struct page_header *header = bytes < sizeof *header ? NULL : memfd_map(fd, bytes);
@@ -236,13 +236,11 @@ int shared_page_adopt(struct shared_page *shared_page, int fd, const struct plan
 	int r;
 
 	*shared_page = (struct shared_page){ .write_fd = fd, .read_fd = -1 };
-	r = shared_page_map_page(fd, &shared_page->header);
-	if (r < 0) {
-		shared_page->header = NULL;
+	r = shared_page_map(fd, &shared_page->header);
+	if (r < 0)
 		fault_set(fault, r, "its page is damaged or of another version");
-	} else {
+	else
 		r = check_page(shared_page->header, plan, origin->generation, fault);
-	}
 	if (r >= 0) {
 		shared_page->read_fd = memfd_reopen_read_only(fd);
 		if (shared_page->read_fd < 0)
