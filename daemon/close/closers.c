@@ -19,8 +19,9 @@
 
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
 
-/* Of a close by the main thread: five times the usual. What closes of an account take beyond that
- * on average adds up, and from COSTLY_NS on they count as costly, for COSTLY_FOR_NS. */
+/* USUAL_NS is five times what a close takes the main thread. What an account's closes take beyond
+ * that adds up, and cheaper ones make up for it. From COSTLY_NS on the account is costly, for
+ * COSTLY_FOR_NS. */
 static const uint64_t USUAL_NS = 50000, COSTLY_NS = 5000000, COSTLY_FOR_NS = 60000000000;
 
 enum {
@@ -64,9 +65,9 @@ struct closers {
 	struct queue queues[ACCOUNTS_MAX + 1]; /* the last is nobody's */
 };
 
-static struct queue *queue_of(struct closers *closers, unsigned account)
+static unsigned queue_at(unsigned account)
 {
-	return &closers->queues[account == ACCOUNTS_NONE ? ACCOUNTS_MAX : account];
+	return account == ACCOUNTS_NONE ? ACCOUNTS_MAX : account;
 }
 
 /* --- the thread of an account --- */
@@ -134,7 +135,7 @@ static void *closers_run(void *argument)
 {
 	const struct closing *first = argument;
 	struct closers *closers = first->closers;
-	struct queue *queue = queue_of(closers, first->account);
+	struct queue *queue = &closers->queues[queue_at(first->account)];
 	struct closing *none;
 
 	privilege_drop();
@@ -172,7 +173,7 @@ static bool start_thread(struct closing *first)
 static void closers_hand_over(struct closing *closing)
 {
 	struct closers *closers = closing->closers;
-	struct queue *queue = queue_of(closers, closing->account);
+	struct queue *queue = &closers->queues[queue_at(closing->account)];
 	struct closing *newest = queue->waiting;
 
 	do {
@@ -188,7 +189,7 @@ static void closers_hand_over(struct closing *closing)
 static void close_later(struct closers *closers, const struct closing *what)
 {
 	struct closing *closing = malloc(sizeof *closing);
-	struct queue *queue = queue_of(closers, what->account);
+	struct queue *queue = &closers->queues[queue_at(what->account)];
 
 	/* Without memory the descriptor stays open: a leak is better than a hang. */
 	if (closing) {
@@ -203,7 +204,7 @@ static void close_later(struct closers *closers, const struct closing *what)
 
 void closers_beware(struct closers *closers, unsigned account)
 {
-	struct queue *queue = queue_of(closers, account);
+	struct queue *queue = &closers->queues[queue_at(account)];
 
 	queue->costly_until_ns = clock_now_ns() + COSTLY_FOR_NS;
 	queue->costly_ns = 0;
@@ -213,7 +214,7 @@ void closers_beware(struct closers *closers, unsigned account)
  * whether that took long. */
 static bool close_here(struct closers *closers, unsigned account, int *fd)
 {
-	struct queue *queue = queue_of(closers, account);
+	struct queue *queue = &closers->queues[queue_at(account)];
 	uint64_t before_ns, cost_ns;
 	bool closed;
 
@@ -250,7 +251,7 @@ void closers_turn_away(struct closers *closers, unsigned account, int *fd)
 {
 	if (socket_close_if_empty(fd))
 		return;
-	if (closers->queues[account].n_waiting >= closers->most_waiting)
+	if (closers->queues[queue_at(account)].n_waiting >= closers->most_waiting)
 		socket_closer_put(&closers->turned_away, fd);
 	else
 		close_later(closers,
@@ -268,7 +269,7 @@ void closers_close_doorbell(struct closers *closers, unsigned account, int epoll
 /* Does a close hang, which did not end while we looked? */
 bool closers_hang(const struct closers *closers, unsigned account)
 {
-	const struct queue *queue = &closers->queues[account];
+	const struct queue *queue = &closers->queues[queue_at(account)];
 	uint64_t since_ns = queue->since_ns;
 
 	return since_ns && clock_now_ns() > since_ns + HANG_NS && queue->since_ns == since_ns;
@@ -277,7 +278,7 @@ bool closers_hang(const struct closers *closers, unsigned account)
 bool closers_have_too_many(
 	const struct closers *closers, unsigned account, unsigned n_open, unsigned most_open)
 {
-	const struct queue *queue = &closers->queues[account];
+	const struct queue *queue = &closers->queues[queue_at(account)];
 
 	return queue->n_waiting >= closers->most_waiting ||
 	       n_open + queue->n_pending >= most_open + closers->most_waiting;

@@ -9,8 +9,7 @@
  *
  * All other connections are closed by the main thread, because that waits for nothing. But it wakes
  * all watchers of the client's end, and a client can have very many. When slow closes have cost the
- * main thread 5 ms, it makes none for that account for a minute: the account's thread
- * does.
+ * main thread 5 ms, it makes none for that account for a minute: the account's thread does.
  *
  * Descriptors that wait to be closed are counted for each account, so that no user takes the
  * descriptors of others. Newcomers of an account with too many are turned away.
@@ -37,8 +36,8 @@ int closers_new(struct closers **ret);
  * Returns NULL. */
 struct closers *closers_free(struct closers *closers);
 
-/* Shuts down and closes *@fd, a connection of @account, and sets it to -1. With ACCOUNTS_NONE the
- * close is charged to nobody. */
+/* Shuts down and closes *@fd, a connection of @account, and sets it to -1. ACCOUNTS_NONE is charged
+ * for nothing, and is an account for all else here. */
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
 /* As closers_close_connection(), for a client that was welcomed and has left. */
