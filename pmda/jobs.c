@@ -14,8 +14,8 @@ enum {
 	NAME_BYTES = JOB_ID_BYTES + sizeof "/socket31",
 	INSTANCES_MAX = OPEN_RUNS_MAX * SOCKETS_MAX,
 	NUMBERS = 1 << 26,
-	ENTRIES = 2 *
-		  OPEN_RUNS_MAX, /* more than there are open runs: one is always of an ended run */
+	/* more than there are open runs: one is always of an ended run */
+	ENTRIES = 2 * OPEN_RUNS_MAX,
 };
 
 static struct folder_runs runs;
@@ -130,8 +130,8 @@ void jobs_look(void)
 	int r;
 
 	folder_runs_done(&runs);
-	r = folder_read_open(
-		FOLDER_PATH, OPEN_RUNS_MAX, &runs); /* without the folder there are none */
+	/* without the folder there are none */
+	r = folder_read_open(FOLDER_PATH, OPEN_RUNS_MAX, &runs);
 	give_numbers();
 	if (r == -E2BIG)
 		say_too_many();

@@ -227,8 +227,8 @@ static void *reader_run_thread(void *argument)
 	struct reader *reader = argument;
 
 	privilege_drop();
-	prctl(PR_SET_TIMERSLACK,
-		1); /* for reader_gather(); real-time threads have no slack anyway */
+	/* for reader_gather(); real-time threads have no slack anyway */
+	prctl(PR_SET_TIMERSLACK, 1);
 	while (turn(reader))
 		;
 	return NULL;
