@@ -48,7 +48,7 @@ static int parse_passwd(struct owners *owners, FILE *file)
 	owners->n_users = owners->n;
 	if (owners->n)
 		qsort(owners->ranges, owners->n, sizeof *owners->ranges, owners_compare_names);
-	return 0;
+	return file && ferror(file) ? -EIO : 0;
 }
 
 static bool find_uid(const struct owners *owners, char *name, uint32_t *ret)
@@ -117,7 +117,7 @@ static int parse_subuid(struct owners *owners, FILE *file)
 	while (file && read_line(file, line))
 		if (parse_line(owners, line, &range) && add_range(owners, &range) < 0)
 			return -ENOMEM;
-	return 0;
+	return file && ferror(file) ? -EIO : 0;
 }
 
 /* --- reading --- */
@@ -132,10 +132,13 @@ static void free_ranges(struct owners *owners)
 static int parse_files(struct owners *owners, FILE *passwd, FILE *subuid)
 {
 	struct owners new = {};
+	int r = parse_passwd(&new, passwd);
 
-	if (parse_passwd(&new, passwd) < 0 || parse_subuid(&new, subuid) < 0) {
+	if (r >= 0)
+		r = parse_subuid(&new, subuid);
+	if (r < 0) {
 		free_ranges(&new);
-		return -ENOMEM;
+		return r;
 	}
 	free_ranges(owners);
 	owners->ranges = new.ranges;

@@ -249,6 +249,9 @@ CASE("a file that cannot be read leaves what was known")
 	owners.subuid_path = "/proc/self/mem/no-folder";
 	owners_read(&owners);
 	assert_int_equal(owners_account_of(&owners, 100000), 1000);
+	owners.subuid_path = folder; /* can be opened */
+	owners_read(&owners);
+	assert_int_equal(owners_account_of(&owners, 100000), 1000);
 	owners.subuid_path = subuid_path;
 	write_file(subuid_path, "bob:100000:10\n");
 	pass(&owners, 11);
