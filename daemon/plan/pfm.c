@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/plan/format.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <perfmon/pfmlib.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/loaded.h"
 #include "common/macro.h"
 
 /*
@@ -14,25 +14,20 @@
  * would cost every uncored about 2 MiB: they have many pointers, which the loader must relocate
  * (libpfm4 4.13).
  */
-static struct {
-	bool tried;
-	const char *error; /* NULL: usable */
-	__typeof__(pfm_initialize) *initialize;
-	__typeof__(pfm_get_os_event_encoding) *encode;
-	__typeof__(pfm_strerror) *strerror;
-} pfm;
+#define CALLS(call)  call(get_os_event_encoding) call(initialize) call(strerror)
+#define MEMBER(name) __typeof__(pfm_##name) *name;
+#define ROW(name)    { "pfm_" #name, offsetof(struct pfm_calls, name) },
 
+static struct pfm_calls {
+	CALLS(MEMBER)
+} pfm;
+static const struct loaded_call calls[] = { CALLS(ROW) };
+
+/* NULL: it can be called from now on. The sentence is short, because others stand beside it. */
 static const char *pfm_load(void)
 {
-	void *library = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
-
-	if (!library)
+	if (loaded_open("libpfm.so.4", calls, ARRAY_SIZE(calls), &pfm))
 		return "libpfm.so.4 cannot be loaded";
-	pfm.initialize = (__typeof__(pfm.initialize))dlsym(library, "pfm_initialize");
-	pfm.encode = (__typeof__(pfm.encode))dlsym(library, "pfm_get_os_event_encoding");
-	pfm.strerror = (__typeof__(pfm.strerror))dlsym(library, "pfm_strerror");
-	if (!pfm.initialize || !pfm.encode || !pfm.strerror)
-		return "libpfm.so.4 lacks a function";
 	/* by default libpfm4 encodes only for the PMUs that it finds, and it finds no uncore
 	 * PMUs */
 	if (setenv("LIBPFM_ENCODE_INACTIVE", "1", 1) < 0)
@@ -43,16 +38,18 @@ static const char *pfm_load(void)
 int pfm_encode(
 	const struct pmu *pmu, const char *text, struct encoding *encoding, struct fault *fault)
 {
+	static bool was_tried;
+	static const char *error;
 	pfm_pmu_encode_arg_t request = { .size = sizeof request };
 	_cleanup_free_ uint64_t *codes = NULL;
 	int r;
 
-	if (!pfm.tried)
-		pfm.error = pfm_load();
-	pfm.tried = true;
-	if (pfm.error)
-		return fault_set(fault, -ENOSYS, "%s", pfm.error);
-	r = pfm.encode(text, 0, PFM_OS_NONE, &request);
+	if (!was_tried)
+		error = pfm_load();
+	was_tried = true;
+	if (error)
+		return fault_set(fault, -ENOSYS, "%s", error);
+	r = pfm.get_os_event_encoding(text, 0, PFM_OS_NONE, &request);
 	codes = request.codes;
 	if (r != PFM_SUCCESS)
 		return fault_set(fault, -ENOENT, "libpfm4 says \"%s\"", pfm.strerror(r));
