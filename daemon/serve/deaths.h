@@ -10,9 +10,9 @@
  * more. If a forked child keeps the connection open, or after a restart of uncored, the end is
  * noticed when uncored looks at all tables, once a minute.
  *
- * A table that was reported is owed nothing, and any other one reading. It is one claim of the
- * user, which waits for budget and intervals like a client's (doorbells_keep()). No thread waits
- * for it. The reading does not outlive this process.
+ * A table that was reported is owed nothing, and any other one reading for each end. It is one
+ * claim of the user, which waits for budget and intervals like a client's (doorbells_keep()). No
+ * thread waits for it. The reading does not outlive this process.
  */
 #pragma once
 
