@@ -123,16 +123,14 @@ static void close_wakeups(const struct users *users, struct user *user)
 
 /* --- users --- */
 
-static bool is_of(const struct user *user, uint32_t uid, unsigned account)
-{
-	return user && user->uid == uid && user->account == account;
-}
-
 static struct user *users_find(const struct users *users, uint32_t uid, unsigned account)
 {
-	for (unsigned i = 0; i < users->n; i++)
-		if (is_of(users->table[i], uid, account))
-			return users->table[i];
+	for (unsigned i = 0; i < users->n; i++) {
+		struct user *user = users->table[i];
+
+		if (user && user->uid == uid && user->account == account)
+			return user;
+	}
 	return NULL;
 }
 

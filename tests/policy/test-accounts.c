@@ -4,7 +4,6 @@
 #include "tests/harness/test.h"
 
 #include <json-c/json.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,7 +86,7 @@ static int clients_of(uint32_t uid)
 	return n;
 }
 
-CASE("SIGHUP reads again who owns subordinate ids; who is connected stays what he was")
+CASE("SIGHUP reads again who owns subordinate ids; a connected client keeps its account")
 {
 	struct daemon_process daemon = { .etc = { { "subuid", "nobody:100000:10\n" },
 						 { "passwd", "nobody:x:65534:65534::/:\n" } } };

@@ -483,6 +483,6 @@ CLOSERS_CASE("the closers end when all is closed")
 
 int main(void)
 {
-	privilege_raise_file_limit(); /* with 1024 files a crowd is smaller */
+	privilege_raise_file_limit(); /* with 1024 files fewer may wait */
 	return run_cases(NULL, NULL);
 }
