@@ -59,9 +59,9 @@ void closers_close_doorbell(struct closers *closers, unsigned account, int epoll
 bool closers_hang(const struct closers *closers, unsigned account);
 
 /*
- * True: CLOSERS_WAITING_MAX descriptors of @account, or more, wait to be closed, but for those of
- * clients that were served; or with these and the @n_open connections that are open there are as
- * many more than @most_open. The ranks of a job leave all at once while the next ones come.
+ * True: CLOSERS_WAITING_MAX descriptors of @account or more wait to be closed, without those of
+ * clients that were served; or all that wait and the @n_open open connections are as many more than
+ * @most_open. The ranks of a job are served, and leave all at once while the next ones come.
  */
 bool closers_have_too_many(
 	const struct closers *closers, unsigned account, unsigned n_open, unsigned most_open);
