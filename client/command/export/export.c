@@ -4,7 +4,6 @@
  * gives no values, the output says so in their place, and that is a success: if the command failed,
  * a collector would go on with the values that it has.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -100,16 +99,14 @@ static int export_once(const struct export_options *options)
 	return export_put_document(options, &(struct document){ .now = &now });
 }
 
-/* Sleeps until @tick_ns, and then moves it on by whole periods until it is in the future. */
-static void export_wait_for_tick(uint64_t *tick_ns, uint64_t period_ns)
+static void export_wait_until(uint64_t tick_ns)
 {
-	struct timespec until = { .tv_sec = (time_t)(*tick_ns / 1000000000U),
-		.tv_nsec = (long)(*tick_ns % 1000000000U) };
+	uint64_t left_ns;
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-		;
-	while (*tick_ns <= clock_now_ns())
-		*tick_ns += period_ns;
+	while ((left_ns = clock_left_ns(tick_ns, 0)))
+		nanosleep(&(struct timespec){ (time_t)(left_ns / 1000000000U),
+				  (long)(left_ns % 1000000000U) },
+			NULL);
 }
 
 /* Each reading ends one period and begins the next, so no traffic is left out. */
@@ -124,7 +121,8 @@ static int export_bandwidths(const struct export_options *options)
 	export_reading_take(&options->wish, &readings[now]);
 	tick_ns = clock_now_ns() + period_ns;
 	do {
-		export_wait_for_tick(&tick_ns, period_ns);
+		export_wait_until(tick_ns);
+		tick_ns = clock_next_tick_ns(tick_ns, period_ns);
 		now ^= 1;
 		export_reading_take(&options->wish, &readings[now]);
 		status = export_put_document(options,
