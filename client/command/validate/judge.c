@@ -66,21 +66,28 @@ static void judge_fill(struct judged_node *node)
 
 /* --- the node --- */
 
-static int judge_run_all(struct judged_node *node)
+/* The verdict needs none of these, so there is one without the memory for them, too. */
+static int run_evasion(struct judged_node *node)
 {
 	unsigned threads = node->place->n_cpus;
 	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(judged_kernels) && r == 0; i++)
-		r = judge_run_kernel(node, judged_kernels[i], threads);
-	judge_fill(node);
-	for (size_t i = 0;
-		i < ARRAY_SIZE(evasion_kernels) && r == 0 && !node->session->options.quick; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(evasion_kernels) && r == 0; i++) {
 		r = judge_run_kernel(node, evasion_kernels[i], 1);
 		if (r == 0 && threads > 1)
 			r = judge_run_kernel(node, evasion_kernels[i], threads);
 	}
-	return r;
+	return r == -ENOMEM ? 0 : r;
+}
+
+static int judge_run_all(struct judged_node *node)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(judged_kernels) && r == 0; i++)
+		r = judge_run_kernel(node, judged_kernels[i], node->place->n_cpus);
+	judge_fill(node);
+	return r == 0 && !node->session->options.quick ? run_evasion(node) : r;
 }
 
 /* Reads the next node's memory from here, to see which socket's counters show that. */
@@ -92,12 +99,15 @@ static int run_remote(struct judged_node *node)
 	const struct workers_job what = {
 		.kernel = kernel_find("load"), .place = node->place, .memory = next, .n_threads = 1
 	};
+	int r;
 
 	if (next == node->place || node->session->options.quick || node->place->memory_only ||
 		!session_wants(node->session, next))
 		return 0;
-	node->neighbour = next;
-	return session_measure(node->session, &what, &node->remote);
+	r = session_measure(node->session, &what, &node->remote);
+	if (r == 0)
+		node->neighbour = next;
+	return r == -ENOMEM ? 0 : r;
 }
 
 static bool has_memory_nodes(const struct places *places)
@@ -170,6 +180,8 @@ int judge_node(struct session *session, const struct place *place, struct judged
 		return 0;
 	r = judge_run_all(ret);
 	if (r == -ENOMEM) {
+		judged_done(ret);
+		ret->n = 0;
 		findings_add(&ret->findings, OUTCOME_ABSENT,
 			"There is not enough free memory on node %u.", place->node);
 		return 0;
