@@ -101,21 +101,12 @@ static int run_remote(struct judged_node *node)
 	};
 	int r;
 
-	if (next == node->place || node->session->options.quick || node->place->memory_only ||
-		!session_wants(node->session, next))
+	if (next == node->place || node->session->options.quick || node->place->memory_only)
 		return 0;
 	r = session_measure(node->session, &what, &node->remote);
 	if (r == 0)
 		node->neighbour = next;
 	return r == -ENOMEM ? 0 : r;
-}
-
-static bool has_memory_nodes(const struct places *places)
-{
-	for (unsigned i = 0; i < places->n; i++)
-		if (places->place[i].memory_only)
-			return true;
-	return false;
 }
 
 static struct evidence evidence_of(struct judged_node *node)
@@ -125,7 +116,7 @@ static struct evidence evidence_of(struct judged_node *node)
 		.place = node->place,
 		.socket = node->socket,
 		.tier = node->tier,
-		.has_memory_nodes = has_memory_nodes(&node->session->places),
+		.has_memory_nodes = node->session->places.has_memory_nodes,
 		.is_exact = node->session->rules.quantum <= 1,
 		.findings = &node->findings,
 	};

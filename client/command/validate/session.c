@@ -58,16 +58,6 @@ bool session_is_simulated(const struct session *session)
 	return strcmp(session->probe.reader.machine.platform, "simulated") == 0;
 }
 
-bool session_wants(const struct session *session, const struct place *place)
-{
-	const struct option_numbers *nodes = &session->options.nodes;
-
-	for (unsigned i = 0; i < nodes->n; i++)
-		if (nodes->number[i] == place->node)
-			return true;
-	return nodes->n == 0;
-}
-
 uint64_t session_cache(const struct session *session, const struct place *place)
 {
 	if (session->options.cache_bytes)

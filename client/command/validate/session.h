@@ -14,9 +14,9 @@ struct session {
 	struct probe probe;
 	struct json_document document;
 	const struct json_value
-		*info; /* what uncored says of itself, in .document; NULL: nothing */
-	struct places places;
-	struct judged_node *nodes; /* those of .places that the user wants, as they are judged */
+		*info;             /* what uncored says of itself, in .document; NULL: nothing */
+	struct places places;      /* those that the user wants */
+	struct judged_node *nodes; /* those of .places, as they are judged */
 	unsigned n_nodes;
 	uint64_t limit_bytes; /* for all arrays, by the memory limit of this process's cgroup */
 	bool shows_progress;
@@ -39,9 +39,6 @@ const char *session_never(const struct session *session, const char *metric, uin
 /* Is the memory controller simulated? Then neither its bytes nor its times are those of this
  * machine. */
 bool session_is_simulated(const struct session *session);
-
-/* Is the node one of those that the user wants? */
-bool session_wants(const struct session *session, const struct place *place);
 
 /* The caches of the CPUs of @place except the first level, as the machine or --cache says. */
 uint64_t session_cache(const struct session *session, const struct place *place);

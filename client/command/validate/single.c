@@ -83,7 +83,7 @@ static int check_threads(const struct session *session)
 	for (unsigned i = 0; i < session->places.n; i++) {
 		const struct place *place = &session->places.place[i];
 
-		for (unsigned k = 0; k < list->n && session_wants(session, place); k++)
+		for (unsigned k = 0; k < list->n; k++)
 			if (list->number[k] > place->n_cpus) {
 				fprintf(stderr,
 					"uncore validate: node %u has %u cores for %u threads.\n",
@@ -142,8 +142,7 @@ int single_run(struct session *session, FILE *out)
 			     "error,background,repetitions,ns\n");
 	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
 		run.place = run.memory = &session->places.place[i];
-		if (session_wants(session, run.place))
-			r = run_at(session, run, out);
+		r = run_at(session, run, out);
 	}
 	return r;
 }

@@ -91,12 +91,25 @@ static void warn_of_interval(const struct uncore_daemon *daemon)
 			(double)daemon->min_interval_ns / 1e9);
 }
 
-static bool has_wanted_node(const struct session *session)
+static bool is_wanted_node(const struct option_numbers *nodes, unsigned node)
 {
-	for (unsigned i = 0; i < session->places.n; i++)
-		if (session_wants(session, &session->places.place[i]))
+	for (unsigned i = 0; i < nodes->n; i++)
+		if (nodes->number[i] == node)
 			return true;
-	return false;
+	return nodes->n == 0;
+}
+
+/* False: there is none. */
+static bool keep_wanted_places(struct session *session)
+{
+	struct places *places = &session->places;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < places->n; i++)
+		if (is_wanted_node(&session->options.nodes, places->place[i].node))
+			places->place[n++] = places->place[i];
+	places->n = n;
+	return n > 0;
 }
 
 /* The functions below: 0, or -1 after a sentence on stderr. */
@@ -136,7 +149,7 @@ static int open_session(struct session *session)
 			"traffic: there is nothing to validate.");
 	if (validate_find_places(session) < 0)
 		return -1;
-	if (!has_wanted_node(session))
+	if (!keep_wanted_places(session))
 		return validate_complain(
 			"there is no such NUMA node, or this process may not use it.");
 	session->nodes = calloc(session->places.n, sizeof *session->nodes);
@@ -162,8 +175,7 @@ static void close_session(struct session *session)
 	for (unsigned i = 0; i < session->n_nodes; i++)
 		judged_done(&session->nodes[i]);
 	free(session->nodes);
-	if (session->places.n)
-		places_done(&session->places);
+	places_done(&session->places);
 	page_done(&session->page);
 	written_done(&session->report);
 	json_document_done(&session->document);
@@ -179,8 +191,6 @@ static int judge_all(struct session *session, FILE *out)
 	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
 		struct judged_node *node = &session->nodes[session->n_nodes];
 
-		if (!session_wants(session, &session->places.place[i]))
-			continue;
 		session->n_nodes++;
 		r = judge_node(session, &session->places.place[i], node);
 		if (r == 0)

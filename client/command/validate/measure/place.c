@@ -121,8 +121,10 @@ static void drop_useless(struct places *places)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < places->n; i++)
-		if (places->place[i].n_cpus && places->place[i].free_bytes)
+		if (places->place[i].n_cpus && places->place[i].free_bytes) {
+			places->has_memory_nodes |= places->place[i].memory_only;
 			places->place[n++] = places->place[i];
+		}
 	places->n_left_out = places->n - n;
 	places->n = n;
 }
@@ -166,16 +168,13 @@ int places_find(struct places *ret)
 	hwloc_obj_t node = NULL;
 	int r;
 
-	ret->n = 0;
 	if (hwloc_library_load())
 		return -ENOSYS;
 	if (hwloc_topology_init(&ret->topology) < 0)
 		return -ENOMEM;
 	r = place_load_topology(ret->topology);
-	if (r < 0) {
-		places_done(ret);
+	if (r < 0)
 		return r;
-	}
 	while (ret->n < PLACES_MAX &&
 		(node = hwloc_get_next_obj_by_type(ret->topology, HWLOC_OBJ_NUMANODE, node)))
 		place_describe(&ret->place[ret->n++], ret->topology, node);
@@ -184,15 +183,13 @@ int places_find(struct places *ret)
 			borrow_cpus(&ret->place[i], ret);
 	drop_useless(ret);
 	count_nodes(ret);
-	if (ret->n)
-		return 0;
-	places_done(ret);
-	return -ENODEV;
+	return ret->n ? 0 : -ENODEV;
 }
 
 void places_done(struct places *places)
 {
-	hwloc_topology_destroy(places->topology);
+	if (places->topology)
+		hwloc_topology_destroy(places->topology);
 }
 
 /* --- what a cgroup leaves --- */

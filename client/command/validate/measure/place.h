@@ -25,12 +25,14 @@ struct place {
 
 struct places {
 	hwloc_topology_t topology;
+	bool has_memory_nodes;  /* the machine has nodes without CPUs */
 	unsigned n, n_left_out; /* nodes with CPUs or memory that this process may not use */
 	struct place place[PLACES_MAX];
 };
 
-/* 0, -ENOMEM, -ENOSYS: hwloc cannot be loaded; -ENODEV: the kernel shows no NUMA node that this
- * process may use; -EXDEV: hwloc shows another machine than this one, on which it binds nothing. */
+/* *@ret begins as zero, and places_done() frees it in any case. 0, -ENOMEM, -ENOSYS: hwloc cannot
+ * be loaded; -ENODEV: the kernel shows no NUMA node that this process may use; -EXDEV: hwloc shows
+ * another machine than this one, on which it binds nothing. */
 int places_find(struct places *ret);
 
 /* The variable of the environment that makes hwloc do so. */
