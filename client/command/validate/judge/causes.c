@@ -54,11 +54,6 @@ static bool explain_uneven(
 
 /* --- a metric that shows what it should, but more or less of it --- */
 
-static bool causes_is_whole(const struct shown *shown)
-{
-	return shape_is_near(shown->scale, 1, shown->tolerance);
-}
-
 /* 0: beside others no factor is known well enough, or it is another one. */
 static double power_of_two(const struct metric_view *view)
 {
@@ -112,7 +107,8 @@ static void explain_scale(const struct evidence *evidence, const struct metric_v
 
 static bool is_right(const struct metric_view *view)
 {
-	return shape_is_right(&view->shown, view->wanted);
+	return view->shown.shape == view->wanted &&
+	       shape_is_near(view->shown.scale, 1, view->shown.tolerance);
 }
 
 static bool may_be_right(const struct evidence *evidence, const struct metric_view *view)
@@ -196,7 +192,7 @@ void causes_explain(const struct evidence *evidence, const struct tier_view *vie
 			continue;
 		if (view->shown.shape != view->wanted && !is_swapped)
 			explain_numbers(evidence, view, OUTCOME_DEFECT, "");
-		else if (!causes_is_whole(&view->shown))
+		else if (!shape_is_near(view->shown.scale, 1, view->shown.tolerance))
 			explain_scale(evidence, view, &channels);
 	}
 }

@@ -8,10 +8,8 @@
 
 struct shown evidence_show(const struct evidence *evidence, uint32_t series)
 {
-	struct fit fit = { 0 };
+	const struct fit fit = fit_series(evidence->kernels, evidence->n_kernels, series, false);
 
-	if (series != PROBE_NONE)
-		fit_series(evidence->kernels, evidence->n_kernels, series, false, &fit);
 	return shape_of(&fit);
 }
 
@@ -48,9 +46,8 @@ void evidence_views(const struct evidence *evidence, uint32_t socket, struct tie
 		view->wanted = metric->wanted;
 		view->series = probe_find(evidence->probe, socket, metric->name);
 		view->shown = evidence_show(evidence, view->series);
-		if (view->series != PROBE_NONE)
-			fit_series(evidence->kernels, evidence->n_kernels, view->series, true,
-				&view->with_others);
+		view->with_others =
+			fit_series(evidence->kernels, evidence->n_kernels, view->series, true);
 		find_scales(evidence, view);
 	}
 }

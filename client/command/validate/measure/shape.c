@@ -14,8 +14,13 @@ struct sums {
 	double rr, rw, ww, rs, ws;
 };
 
-static void shape_add_sample(struct sums *sums, double read, double written, double shown)
+/* Gives every kernel the same weight, however many bytes it moves. */
+static void shape_add_sample(struct sums *sums, const struct measured *kernel, double bytes)
 {
+	const double total = measured_total(kernel), shown = bytes / total;
+	const double read = kernel->predicted.read / total;
+	const double written = kernel->predicted.written / total;
+
 	sums->rr += read * read;
 	sums->rw += read * written;
 	sums->ww += written * written;
@@ -23,46 +28,37 @@ static void shape_add_sample(struct sums *sums, double read, double written, dou
 	sums->ws += written * shown;
 }
 
-/* Gives every kernel the same weight, however many bytes it moves. */
-static void shares(const struct measured *kernel, uint32_t series, bool with_others, double ret[3])
-{
-	double total = measured_total(kernel);
-	double others = with_others ? kernel->others[series] : 0;
-
-	ret[0] = kernel->predicted.read / total;
-	ret[1] = kernel->predicted.written / total;
-	ret[2] = (kernel->bytes[series] + others) / total;
-}
-
-static bool solve(const struct sums *sums, struct fit *ret)
+/* The error is for an error of 1 at each kernel: the larger of the two variances. */
+static struct fit solve(const struct sums *sums)
 {
 	double determinant = sums->rr * sums->ww - sums->rw * sums->rw;
 
 	if (determinant < 1e-6)
-		return false;
-	ret->reads = (sums->rs * sums->ww - sums->ws * sums->rw) / determinant;
-	ret->writes = (sums->ws * sums->rr - sums->rs * sums->rw) / determinant;
-	/* The larger of the two variances, for an error of 1 at each kernel. */
-	ret->error = sqrt(fmax(sums->rr, sums->ww) / determinant);
-	return true;
+		return (struct fit){ 0 };
+	return (struct fit){
+		.reads = (sums->rs * sums->ww - sums->ws * sums->rw) / determinant,
+		.writes = (sums->ws * sums->rr - sums->rs * sums->rw) / determinant,
+		.error = sqrt(fmax(sums->rr, sums->ww) / determinant),
+	};
 }
 
-bool fit_series(const struct measured *const kernels[], unsigned n, uint32_t series,
-	bool with_others, struct fit *ret)
+struct fit fit_series(
+	const struct measured *const kernels[], unsigned n, uint32_t series, bool with_others)
 {
 	struct sums sums = { 0 };
-	double error = 0, share[3];
+	struct fit fit;
+	double error = 0;
 
-	*ret = (struct fit){ 0 };
-	for (unsigned i = 0; i < n; i++) {
-		shares(kernels[i], series, with_others, share);
-		shape_add_sample(&sums, share[0], share[1], share[2]);
-		error = fmax(error, kernels[i]->errors[series] / measured_total(kernels[i]));
+	for (unsigned i = 0; series != PROBE_NONE && i < n; i++) {
+		const struct measured *kernel = kernels[i];
+		const double others = with_others ? kernel->others[series] : 0;
+
+		shape_add_sample(&sums, kernel, kernel->bytes[series] + others);
+		error = fmax(error, kernel->errors[series] / measured_total(kernel));
 	}
-	if (!solve(&sums, ret))
-		return false;
-	ret->error *= error;
-	return true;
+	fit = solve(&sums);
+	fit.error *= error;
+	return fit;
 }
 
 /* --- the shape --- */
@@ -102,11 +98,6 @@ struct shown shape_of(const struct fit *fit)
 	else if (larger >= NO_MIXTURE)
 		shown.shape = SHAPE_MIXED;
 	return shown;
-}
-
-bool shape_is_right(const struct shown *shown, enum shape wanted)
-{
-	return shown->shape == wanted && shape_is_near(shown->scale, 1, shown->tolerance);
 }
 
 double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic)

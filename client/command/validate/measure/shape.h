@@ -18,9 +18,9 @@ struct fit {
 };
 
 /* Fits @series to the @n kernels; @with_others: as if other programs had moved nothing beside them.
- * False: these kernels cannot tell reads from writes. */
-bool fit_series(const struct measured *const kernels[], unsigned n, uint32_t series,
-	bool with_others, struct fit *ret);
+ * All zero: there is no such series, or these kernels cannot tell reads from writes. */
+struct fit fit_series(
+	const struct measured *const kernels[], unsigned n, uint32_t series, bool with_others);
 
 enum { SHAPE_ERRORS = 3 }; /* standard errors that chance may add */
 
@@ -47,9 +47,6 @@ struct shown shape_of(const struct fit *fit);
 
 /* Is @value near @wanted? */
 bool shape_is_near(double value, double wanted, double tolerance);
-
-/* Does it show all of what is @wanted, and nothing else? */
-bool shape_is_right(const struct shown *shown, enum shape wanted);
 
 /* What a metric that shows @wanted should show of @traffic, in bytes, if nothing is evaded. */
 double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic);
