@@ -215,29 +215,26 @@ static double bytes_per_ns(const struct measured *measured)
 	return measured_total(measured) / measured->best_ns;
 }
 
-/* NULL: nothing was measured. */
 static const struct measured *fastest(const struct judged_node *node)
 {
-	const struct measured *found = NULL;
+	const struct measured *found = &node->measured[0];
 
-	for (unsigned i = 0; i < node->n; i++)
-		if (!found || bytes_per_ns(&node->measured[i]) > bytes_per_ns(found))
+	for (unsigned i = 1; i < node->n; i++)
+		if (bytes_per_ns(&node->measured[i]) > bytes_per_ns(found))
 			found = &node->measured[i];
 	return found;
 }
 
 double judge_peak(const struct judged_node *node)
 {
-	return fastest(node) ? bytes_per_ns(fastest(node)) : 0;
+	return bytes_per_ns(fastest(node));
 }
 
 const char *judge_no_peak(const struct judged_node *node)
 {
 	if (session_is_simulated(node->session))
 		return "A simulated machine has no time.";
-	return fastest(node) && measured_notices_others(fastest(node))
-		       ? "Other programs used this memory."
-		       : NULL;
+	return measured_notices_others(fastest(node)) ? "Other programs used this memory." : NULL;
 }
 
 /* --- nodes of one package --- */
@@ -284,8 +281,6 @@ enum outcome judge_outcome(const struct session *session)
 
 /* --- calibration --- */
 
-/* How near to a power of two a measured factor must be: a count is always worth a power of two
- * bytes, as lines and bursts are. */
 static const double NEAR = 0.03;
 
 /* The bytes that uncored takes a count of the metric for; 0: its channels do not say. */
@@ -301,13 +296,6 @@ static uint32_t bytes_now(const struct session *session, uint32_t series)
 	return 0;
 }
 
-static unsigned bytes_for(uint32_t bytes, double factor)
-{
-	double power = exp2(round(log2(factor)));
-
-	return fabs(factor / power - 1) <= NEAR ? (unsigned)round(bytes * power) : 0;
-}
-
 static bool calibrate_metric(
 	const struct session *session, const struct metric_view *view, struct calibration *ret)
 {
@@ -321,7 +309,8 @@ static bool calibrate_metric(
 		.factor = 1 / shown->scale,
 		.error = shown->fit.error / (shown->scale * shown->scale),
 	};
-	ret->bytes = bytes_for(bytes_now(session, view->series), ret->factor);
+	ret->bytes = (unsigned)round(
+		bytes_now(session, view->series) * shape_power_of_two(ret->factor, NEAR));
 	return true;
 }
 

@@ -35,7 +35,8 @@ double judge_evaded(const struct judged_node *node, const struct measured *measu
 /* Did other programs move much beside a kernel of the verdict? */
 bool judge_notices_others(const struct judged_node *node);
 
-/* The most bytes per ns that a kernel moved, or why that is not the node's peak; NULL: it is. */
+/* Of a node with kernels: the most bytes per ns that one moved, or why that is not the node's peak;
+ * NULL: it is. */
 double judge_peak(const struct judged_node *node);
 const char *judge_no_peak(const struct judged_node *node);
 

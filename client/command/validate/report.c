@@ -36,17 +36,13 @@ static void write_processor(struct jsonwriter *json)
 	char line[256];
 
 	while (file && fgets(line, sizeof line, file) && *line != '\n') {
-		char *colon = strchr(line, ':'), *end;
+		char key[64], value[sizeof line] = "";
 
-		if (!colon)
+		if (sscanf(line, "%63[^\t]%*[\t]: %255[^\n]", key, value) < 1)
 			continue;
-		for (end = colon; end > line && (end[-1] == '\t' || end[-1] == ' '); end--)
-			;
-		*end = '\0';
-		colon[strcspn(colon, "\n")] = '\0';
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-			if (strcmp(line, keys[i]) == 0)
-				jsonwriter_text(json, keys[i], colon[1] ? colon + 2 : "");
+			if (strcmp(key, keys[i]) == 0)
+				jsonwriter_text(json, key, value);
 	}
 }
 
@@ -112,24 +108,15 @@ static void write_shown(
 	struct jsonwriter *json, const struct session *session, const struct measured *measured)
 {
 	const struct probe *probe = &session->probe;
-	uint32_t last = UINT32_MAX;
 
 	jsonwriter_array(json, "shown");
-	for (uint32_t i = 0; i < probe->n_series; i++) {
-		const struct probe_series *series = &probe->series[i];
-
-		if (series->is_channel)
-			break;
-		if (series->socket != last && last != UINT32_MAX)
-			jsonwriter_close(json);
-		if (series->socket != last)
-			jsonwriter_object(json, NULL);
-		last = series->socket;
-		if (!(series->quality & UNCORE_ABSENT))
-			write_real(json, series->name, measured->bytes[i]);
-	}
-	if (last != UINT32_MAX)
+	for (uint32_t socket = 0; socket < probe->reader.machine.n_sockets; socket++) {
+		jsonwriter_object(json, NULL);
+		for (uint32_t i = 0; i < probe->n_series && !probe->series[i].is_channel; i++)
+			if (probe->series[i].socket == socket && probe_has(probe, i))
+				write_real(json, probe->series[i].name, measured->bytes[i]);
 		jsonwriter_close(json);
+	}
 	jsonwriter_close(json);
 }
 

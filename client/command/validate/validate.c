@@ -45,18 +45,13 @@ static int be_the_only_one(void)
 {
 	static const char name[] = "uncore-validate";
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof name);
-	int error;
 
-	if (fd < 0)
-		return -errno;
 	memcpy(address.sun_path + 1, name, sizeof name - 1);
-	if (bind(fd, (const struct sockaddr *)&address, size) == 0)
-		return fd;
-	error = -errno;
-	close(fd);
-	return error;
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, size) < 0)
+		return -errno;
+	return take_fd(&fd);
 }
 
 /* --- the session --- */

@@ -14,7 +14,6 @@ static const double OVERFETCH_MOST = 0.15;
 /* How much directories in memory, or the partly written lines of others, may add to the other
  * metric. */
 static const double BESIDE_MOST = 0.1;
-/* How near to a power of two a factor is one: a count is always worth a power of two bytes. */
 static const double NEAR_POWER = 0.04;
 /* Another socket is named only if it shows at least this share. */
 static const double MENTIONED = 0.05;
@@ -57,12 +56,9 @@ static bool explain_uneven(
 /* 0: beside others no factor is known well enough, or it is another one. */
 static double power_of_two(const struct metric_view *view)
 {
-	const double power = exp2(round(log2(view->shown.scale)));
+	const double power = shape_power_of_two(view->shown.scale, NEAR_POWER);
 
-	return view->least == view->most && power != 1 &&
-			       fabs(view->shown.scale / power - 1) <= NEAR_POWER
-		       ? power
-		       : 0;
+	return view->least == view->most && power != 1 ? power : 0;
 }
 
 /* Writes what the boxes that count nothing explain; "": nothing. */

@@ -115,6 +115,13 @@ double shape_share(enum shape wanted, const struct fit *fit)
 					: (fit->reads + fit->writes) / 2;
 }
 
+double shape_power_of_two(double factor, double tolerance)
+{
+	const double power = exp2(round(log2(factor)));
+
+	return fabs(factor / power - 1) <= tolerance ? power : 0;
+}
+
 double shape_rounded(double share)
 {
 	return round(100 * share) / 100 + 0.0;

@@ -54,6 +54,10 @@ double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic);
 /* What it shows of what is @wanted. */
 double shape_share(enum shape wanted, const struct fit *fit);
 
+/* The power of two of which @factor is at most @tolerance away; 0: none. A count is always worth a
+ * power of two bytes, as lines and bursts are. */
+double shape_power_of_two(double factor, double tolerance);
+
 /* A share for two decimals, without a sign in front of zero. */
 double shape_rounded(double share);
 
