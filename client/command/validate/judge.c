@@ -113,7 +113,7 @@ static struct evidence evidence_of(struct judged_node *node)
 {
 	struct evidence evidence = {
 		.probe = &node->session->probe,
-		.place = node->place,
+		.node = node->place->node,
 		.socket = node->socket,
 		.tier = node->tier,
 		.has_memory_nodes = node->session->places.has_memory_nodes,

@@ -54,7 +54,7 @@ struct scene {
 	double others[KERNELS][SERIES];
 	double unknown; /* error of every counter, as a share of what a kernel moves */
 	struct neighbour neighbour;
-	struct place place;
+	unsigned node;
 	struct findings findings;
 	uint32_t flags;        /* of all metrics */
 	bool has_memory_nodes; /* of HBM */
@@ -384,7 +384,7 @@ static void judge(struct scene *scene, defect shows, unsigned n_boxes)
 	static const char *const names[KERNELS] = { "load", "update", "storent1" };
 	const struct evidence evidence = {
 		.probe = &scene->probe,
-		.place = &scene->place,
+		.node = scene->node,
 		.tier = *tier_nth(scene->tier),
 		.kernels = scene->kernels,
 		.n_kernels = KERNELS,
@@ -516,9 +516,9 @@ CASE("each defect is named, and a right counter is right")
 	}
 }
 
-CASE("a node of several is named where nothing shows its traffic")
+CASE("the node is named where nothing shows its traffic")
 {
-	struct scene scene = { .place = { .node = 1, .n_nodes_of_package = 2 } };
+	struct scene scene = { .node = 1 };
 
 	judge(&scene, nothing, BOXES);
 	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
@@ -533,8 +533,7 @@ CASE("a residue that is not known to be more than nothing is nothing")
 	} rows[] = { { residue, 0.002 }, { thrown_out, 0 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct scene scene = { .unknown = rows[i].unknown,
-			.place = { .node = 1, .n_nodes_of_package = 2 } };
+		struct scene scene = { .unknown = rows[i].unknown, .node = 1 };
 
 		judge(&scene, rows[i].shows, BOXES);
 		assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
@@ -767,7 +766,6 @@ CASE("a platform without the metric is absent, with the reason")
 	struct scene scene = { 0 };
 	const struct evidence evidence = {
 		.probe = &scene.probe,
-		.place = &scene.place,
 		.tier = *tier_nth(PMM),
 		.findings = &scene.findings,
 	};

@@ -289,7 +289,7 @@ static double causes_find_in(
 		findings_add(evidence->findings, may_be_cache ? OUTCOME_UNCLEAR : OUTCOME_DEFECT,
 			"The traffic of node %u shows on other counters: %.2f of it in %s of "
 			"socket %u.%s",
-			evidence->place->node, share, names, socket,
+			evidence->node, share, names, socket,
 			may_be_cache ? " That may be a cache of this memory: flat mode would tell."
 				     : "");
 	return share;

@@ -273,7 +273,7 @@ static void judge_evidence(const struct evidence *evidence)
 		if (elsewhere == 0)
 			findings_add(evidence->findings, OUTCOME_DEFECT,
 				"Nothing is counted: no counter shows the traffic of node %u.",
-				evidence->place->node);
+				evidence->node);
 		return;
 	}
 	/* What is missing here but shows elsewhere needs no other cause. */

@@ -51,8 +51,8 @@ enum { EVIDENCE_KERNELS_MAX = 8 };
 
 struct evidence {
 	const struct probe *probe;
-	const struct place *place;
-	uint32_t socket;       /* uncored's number of it */
+	unsigned node;         /* the kernel's number */
+	uint32_t socket;       /* uncored's number of the node's */
 	struct tier tier;      /* where the node's bytes should appear */
 	bool has_memory_nodes; /* the machine has nodes without CPUs */
 	bool is_exact;         /* the site does not round values */
