@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/command/frame/parts.h"
+#include "common/bounds.h"
 
 static const uint64_t CACHE_UNKNOWN = 32 << 20; /* if the machine does not report its caches */
 
@@ -68,9 +69,7 @@ uint64_t session_cache(const struct session *session, const struct place *place)
 /* Half of what is free. The rest is for others, which would be swapped out otherwise. */
 static uint64_t most_bytes(const struct session *session, const struct place *memory)
 {
-	uint64_t free_bytes = memory->free_bytes;
-
-	return (free_bytes < session->limit_bytes ? free_bytes : session->limit_bytes) / 2;
+	return least_of(memory->free_bytes, session->limit_bytes) / 2;
 }
 
 static void session_complain(const struct workers_job *job, int error)

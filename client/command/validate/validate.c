@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +71,15 @@ static int prime(struct probe *probe)
 	return r == 0 ? probe_delta(probe, &from, &to, bytes, window_ns) : r;
 }
 
-static int validate_complain(const char *text)
+_printf_(1, 2) static int validate_complain(const char *format, ...)
 {
-	fprintf(stderr, "uncore validate: %s\n", text);
+	va_list arguments;
+
+	fputs("uncore validate: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
 	return -1;
 }
 
@@ -80,9 +87,7 @@ static int validate_complain(const char *text)
 static void warn_of_interval(const struct uncore_daemon *daemon)
 {
 	if (daemon->min_interval_ns > INTERVAL_NS_SHORT)
-		fprintf(stderr,
-			"uncore validate: this site holds readings back for %.0f s, so this takes "
-			"long.\n",
+		validate_complain("this site holds readings back for %.0f s, so this takes long.",
 			(double)daemon->min_interval_ns / 1e9);
 }
 
@@ -112,7 +117,6 @@ static bool keep_wanted_places(struct session *session)
 static int validate_find_places(struct session *session)
 {
 	int r = places_find(&session->places);
-	char text[256];
 
 	if (r == 0)
 		return 0;
@@ -121,11 +125,10 @@ static int validate_find_places(struct session *session)
 	if (r != -EXDEV)
 		return validate_complain(
 			"the kernel shows no NUMA node that this process may use.");
-	snprintf(text, sizeof text,
+	return validate_complain(
 		"%s in the environment shows hwloc another machine than this one, on which nothing "
 		"can be bound: unset it.",
 		places_foreign_variable());
-	return validate_complain(text);
 }
 
 static int open_session(struct session *session)
@@ -137,7 +140,7 @@ static int open_session(struct session *session)
 	if (r == 0)
 		r = prime(&session->probe);
 	if (r < 0)
-		return validate_complain(reader_failure(r));
+		return validate_complain("%s", reader_failure(r));
 	if (session->probe.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session))
 		return validate_complain(
 			"this uncored runs on the stand-in machine, whose values are not memory "
@@ -312,10 +315,10 @@ static int run_alone(struct session *session, FILE *out)
 	if (only >= 0)
 		return validate_run(session, out);
 	validate_complain(
-		only == -EADDRINUSE
-			? "another `uncore validate` runs on this machine, and the two would "
-			  "disturb each other: wait until it has ended."
-			: strerror(-only));
+		"%s", only == -EADDRINUSE
+			      ? "another `uncore validate` runs on this machine, and the two would "
+				"disturb each other: wait until it has ended."
+			      : strerror(-only));
 	return EXIT_NOT_MEASURED;
 }
 

@@ -181,17 +181,13 @@ static unsigned leave_out_misfits(const struct evidence *evidence, const struct 
 
 /* --- what is worth a remark --- */
 
-/* The evidence of the kernels that claim no lines. */
-static struct evidence without_claims(
-	const struct evidence *evidence, const struct measured *ret_kernels[])
+/* The evidence of the kernels that claim no lines: those that do come last. */
+static struct evidence without_claims(const struct evidence *evidence)
 {
 	struct evidence rest = *evidence;
 
-	rest.n_kernels = 0;
-	rest.kernels = ret_kernels;
-	for (unsigned i = 0; i < evidence->n_kernels; i++)
-		if (evidence->kernels[i]->kernel->is_judged)
-			ret_kernels[rest.n_kernels++] = evidence->kernels[i];
+	while (rest.n_kernels && !rest.kernels[rest.n_kernels - 1]->kernel->is_judged)
+		rest.n_kernels--;
 	return rest;
 }
 
@@ -256,8 +252,7 @@ static bool is_too_little(const struct evidence *evidence, const struct tier_vie
 
 static void judge_evidence(const struct evidence *evidence)
 {
-	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
-	const struct evidence rest = without_claims(evidence, kernels);
+	const struct evidence rest = without_claims(evidence);
 	struct tier_view here;
 	double elsewhere;
 	bool is_little;

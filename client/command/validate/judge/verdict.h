@@ -59,7 +59,8 @@ struct evidence {
 	/* What each metric of the tier never contains, by its platform file; NULL: see its flags.
 	 */
 	const char *never[TIER_METRICS_MAX];
-	/* Kernels with traffic that no CPU changes: load, update, and then others. */
+	/* Kernels with traffic that no CPU changes: load, update, others, and last those that
+	 * claim lines. */
 	const struct measured *const *kernels;
 	unsigned n_kernels;        /* at most EVIDENCE_KERNELS_MAX */
 	struct findings *findings; /* to which all that is found is added; begins as zero */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/bounds.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -175,14 +176,8 @@ static unsigned passes_for(double bytes, double pass_ns, const struct measure_ru
 {
 	double for_time = (double)WINDOW_NS / (pass_ns + 1);
 	double for_rounding = rules->quantum > 1 ? QUANTA * rules->quantum / (bytes + 1) : 0;
-	double n = ceil(for_time > for_rounding ? for_time : for_rounding);
 
-	return n > PASSES_MAX ? PASSES_MAX : (unsigned)n;
-}
-
-static double measure_total_of(const struct kernel_traffic *traffic)
-{
-	return traffic->read + traffic->written;
+	return (unsigned)fmin(PASSES_MAX, ceil(fmax(for_time, for_rounding)));
 }
 
 /* The first pass fills the caches with what the kernel itself leaves there; the second is timed. */
@@ -195,10 +190,8 @@ static void plan_repetitions(struct course *course, struct measured *ret)
 	begin_ns = clock_now_ns();
 	workers_run(course->workers, 1);
 	pass_ns = clock_now_ns() - begin_ns;
-	course->n_passes = passes_for(measure_total_of(&pass), (double)pass_ns, course->rules);
-	course->idle_ns = pass_ns * course->n_passes;
-	if (course->idle_ns > IDLE_NS_MAX)
-		course->idle_ns = IDLE_NS_MAX;
+	course->n_passes = passes_for(pass.read + pass.written, (double)pass_ns, course->rules);
+	course->idle_ns = least_of(pass_ns * course->n_passes, IDLE_NS_MAX);
 	course->best_ns = (double)pass_ns * course->n_passes;
 	ret->predicted = (struct kernel_traffic){
 		.read = pass.read * course->n_passes,
@@ -283,7 +276,7 @@ static int read_at_rest(struct course *course)
 	if (r == 0)
 		r = probe_take(course->probe, &course->begin);
 	if (r == 0)
-		r = rest(course, window_ns < LATE_NS ? window_ns : LATE_NS);
+		r = rest(course, least_of(window_ns, LATE_NS));
 	if (r == 0)
 		r = probe_take(course->probe, &course->end);
 	if (r == 0)

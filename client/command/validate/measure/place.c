@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/command/validate/measure/hwloc-library.h"
+#include "common/bounds.h"
 #include "common/macro.h"
 #include "common/node.h"
 #include "common/number.h"
@@ -234,8 +235,8 @@ static uint64_t rest_of(const struct hierarchy *hierarchy, char *group)
 		const uint64_t rest = limit > usage ? limit - usage : 0;
 		char *slash = strrchr(group, '/');
 
-		if (limit != UINT64_MAX && usage != UINT64_MAX && rest < least)
-			least = rest;
+		if (limit != UINT64_MAX && usage != UINT64_MAX)
+			least = least_of(least, rest);
 		if (!slash)
 			return least;
 		*slash = '\0';
@@ -254,12 +255,9 @@ uint64_t places_limit_bytes(void)
 		line[strcspn(line, "\n")] = '\0';
 		for (size_t i = 0; rest && i < ARRAY_SIZE(hierarchies); i++) {
 			size_t length = strlen(hierarchies[i].prefix);
-			uint64_t bytes;
 
-			if (strncmp(rest, hierarchies[i].prefix, length) != 0)
-				continue;
-			bytes = rest_of(&hierarchies[i], rest + length);
-			least = bytes < least ? bytes : least;
+			if (strncmp(rest, hierarchies[i].prefix, length) == 0)
+				least = least_of(least, rest_of(&hierarchies[i], rest + length));
 		}
 	}
 	return least;
