@@ -54,7 +54,7 @@ static void print_alarm(const struct uncore *handle, const struct standing *one)
 	output_labelled("boxes", line);
 }
 
-/* All boxes without memory of the socket of @all[@first]; nothing if they were told. */
+/* All boxes of the socket of @all[@first] that never counted; nothing if they were told. */
 static void print_empty(const struct standing all[], int n, int first)
 {
 	char line[512];

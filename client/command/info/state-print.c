@@ -66,7 +66,7 @@ static void state_print_socket(const struct json_value *socket)
 		json_number(socket, "sweeps"), (double)json_number(socket, "last_sweep_ns") / 1e3,
 		(double)json_number(socket, "cpu_ns") / 1e9);
 	print_method(json_member(socket, "method"));
-	output_line(4, "clients: %" PRIu64 "; held back by budget or intervals: %" PRIu64 "",
+	output_line(4, "clients: %" PRIu64 "; held back by budget or intervals: %" PRIu64,
 		json_number(socket, "clients"), json_number(socket, "throttled"));
 }
 
@@ -169,7 +169,7 @@ static void print_service(const struct json_value *info)
 	print_continuity(info);
 	output_line(2,
 		"clients: %" PRIu64 " (this one included); refused requests and connections: "
-		"%" PRIu64 "",
+		"%" PRIu64,
 		json_number(info, "clients"), json_number(info, "refused"));
 	print_teams(json_member(info, "teams"));
 	JSON_EACH (by_rule, rule)
