@@ -136,10 +136,10 @@ static void judge_one_node(struct judged_node *node)
 	evidence.n_kernels = node->n_judged;
 	for (unsigned i = 0; i < node->n_judged; i++)
 		kernels[i] = &node->measured[i];
+	verdict(&evidence);
 	evidence_views(&evidence, node->socket, &node->views);
 	for (unsigned i = 0; i < node->views.n; i++)
 		evidence_channels(&evidence, &node->views.view[i], &node->channels[i]);
-	verdict(&evidence);
 }
 
 static bool can_be_judged(struct judged_node *node)

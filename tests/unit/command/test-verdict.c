@@ -382,7 +382,7 @@ static void judge(struct scene *scene, defect shows, unsigned n_boxes)
 	static const struct kernel_traffic traffic[KERNELS] = { { 1e8, 0, 0 }, { 1e8, 0, 1e8 },
 		{ 0, 0, 1e8 } };
 	static const char *const names[KERNELS] = { "load", "update", "storent1" };
-	const struct evidence evidence = {
+	struct evidence evidence = {
 		.probe = &scene->probe,
 		.node = scene->node,
 		.tier = *tier_nth(scene->tier),
@@ -764,7 +764,7 @@ CASE("flags of uncored leave no verdict")
 CASE("a platform without the metric is absent, with the reason")
 {
 	struct scene scene = { 0 };
-	const struct evidence evidence = {
+	struct evidence evidence = {
 		.probe = &scene.probe,
 		.tier = *tier_nth(PMM),
 		.findings = &scene.findings,

@@ -162,8 +162,7 @@ static bool is_misfit(const struct evidence *evidence, const struct tier_view *b
 	return found;
 }
 
-/* Copies the kernels that fit to @ret, which has room for all. */
-static unsigned leave_out_misfits(const struct evidence *evidence, const struct measured *ret[])
+static void leave_out_misfits(struct evidence *evidence)
 {
 	struct evidence base = *evidence;
 	struct tier_view views;
@@ -175,8 +174,8 @@ static unsigned leave_out_misfits(const struct evidence *evidence, const struct 
 	for (unsigned i = 0; i < evidence->n_kernels; i++)
 		if (i < BASE_KERNELS || views_scale(&views) < MENTIONED ||
 			!is_misfit(evidence, &views, evidence->kernels[i]))
-			ret[n++] = evidence->kernels[i];
-	return n;
+			evidence->kernels[n++] = evidence->kernels[i];
+	evidence->n_kernels = n;
 }
 
 /* --- what is worth a remark --- */
@@ -284,18 +283,12 @@ bool verdict_is_absent(const struct evidence *evidence)
 	return any_metric(evidence, judge_is_absent);
 }
 
-void verdict(const struct evidence *evidence)
+void verdict(struct evidence *evidence)
 {
-	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
-	struct evidence fitting = *evidence;
-
-	if (verdict_is_absent(evidence) || any_metric(evidence, is_flagged))
+	if (verdict_is_absent(evidence) || any_metric(evidence, is_flagged) || are_noisy(evidence))
 		return;
-	if (are_noisy(evidence))
-		return;
-	fitting.kernels = kernels;
-	fitting.n_kernels = leave_out_misfits(evidence, kernels);
+	leave_out_misfits(evidence);
 	/* If counters are not a sum of reads and writes, no cause is known. */
 	if (evidence->findings->outcome != OUTCOME_DEFECT)
-		judge_evidence(&fitting);
+		judge_evidence(evidence);
 }

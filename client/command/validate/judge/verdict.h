@@ -47,8 +47,6 @@ const char *outcome_word(enum outcome outcome);
 
 /* --- evidence --- */
 
-enum { EVIDENCE_KERNELS_MAX = 8 };
-
 struct evidence {
 	const struct probe *probe;
 	unsigned node;         /* the kernel's number */
@@ -61,8 +59,8 @@ struct evidence {
 	const char *never[TIER_METRICS_MAX];
 	/* Kernels with traffic that no CPU changes: load, update, others, and last those that
 	 * claim lines. */
-	const struct measured *const *kernels;
-	unsigned n_kernels;        /* at most EVIDENCE_KERNELS_MAX */
+	const struct measured **kernels;
+	unsigned n_kernels;
 	struct findings *findings; /* to which all that is found is added; begins as zero */
 };
 
@@ -138,8 +136,9 @@ void evidence_channels(
 /* Finds which metrics of the node's memory are absent, and why; false: none is. */
 bool verdict_is_absent(const struct evidence *evidence);
 
-/* Adds to the findings of @evidence, as all functions here do. */
-void verdict(const struct evidence *evidence);
+/* Adds to the findings of @evidence, as all functions here do, and leaves out kernels that do not
+ * fit the others. */
+void verdict(struct evidence *evidence);
 
 /* --- causes --- */
 
