@@ -263,9 +263,8 @@ static void prometheus_write_policy(
 		exposition_comment(exposition->out,
 			"The site has uncored round values down to multiples of %" PRIu64 " bytes.",
 			daemon->quantum);
-	family(exposition, GAUGE, "uncore_quantum_bytes",
+	single(exposition, GAUGE, "uncore_quantum_bytes",
 		"Values are rounded down to multiples of so many bytes; 1: they are exact.");
-	exposition_begin(exposition);
 	exposition_count(exposition, daemon->quantum);
 	single(exposition, GAUGE, "uncore_min_interval_seconds",
 		"For so long the site may hold back a reading.");

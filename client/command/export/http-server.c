@@ -304,13 +304,6 @@ static uint64_t http_next_deadline(const struct http_server *server)
 	return next_ns;
 }
 
-static int http_milliseconds_until(uint64_t deadline_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	return deadline_ns <= now_ns ? 0 : 1 + (int)((deadline_ns - now_ns) / 1000000);
-}
-
 /*
  * Has libmicrohttpd work that no descriptor announces? When it had all connections that it may
  * have, and one has closed, it watches its listener again in its next turn only.
@@ -331,7 +324,8 @@ static void http_wait_for_work(struct http_server *server)
 {
 	struct pollfd fds[1 + HTTP_LISTENERS_MAX] = { { .fd = server->body.done_fd,
 		.events = POLLIN } };
-	int patience_ms = http_milliseconds_until(http_next_deadline(server));
+	const uint64_t left_ns = clock_left_ns(http_next_deadline(server), 0);
+	const int patience_ms = (int)((left_ns + 999999) / 1000000);
 
 	for (unsigned i = 0; i < server->n_daemons; i++)
 		fds[1 + i] = (struct pollfd){ .fd = http.get_daemon_info(server->daemons[i],

@@ -49,7 +49,7 @@ int command_list(int argc, char **argv)
 	_cleanup_(readout_done) struct readout readout = {};
 	_cleanup_(total_done) struct total total = {};
 	struct stat_options options = {};
-	struct reader reader = {};
+	_cleanup_(reader_close) struct reader reader = {};
 	int status = option_parse(&list_table, argc, argv, &options, NULL);
 
 	if (status < 0)
@@ -64,6 +64,5 @@ int command_list(int argc, char **argv)
 		if (total_add(&total, readout.samples, readout.samples) == 0)
 			stat_list_print(&total, reader.handle);
 	}
-	reader_close(&reader);
 	return 0;
 }
