@@ -2,7 +2,6 @@
 #include "client/command/validate/measure/hwloc-library.h"
 
 #include <hwloc.h>
-#include <hwloc/distances.h>
 
 #include "common/loaded.h"
 #include "common/macro.h"
@@ -19,9 +18,6 @@
 	call(int, bitmap_intersects, (hwloc_const_bitmap_t a, hwloc_const_bitmap_t b), (a, b)) \
 	call(int, bitmap_isincluded, (hwloc_const_bitmap_t a, hwloc_const_bitmap_t b), (a, b)) \
 	call(int, bitmap_iszero, (hwloc_const_bitmap_t a), (a)) \
-	call(int, distances_get_by_name, (hwloc_topology_t t, const char *name, unsigned *n, \
-		struct hwloc_distances_s **ret, unsigned long flags), (t, name, n, ret, flags)) \
-	call(void, distances_release, (hwloc_topology_t t, struct hwloc_distances_s *all), (t, all)) \
 	call(int, free, (hwloc_topology_t t, void *memory, size_t n), (t, memory, n)) \
 	call(int, get_cpubind, (hwloc_topology_t t, hwloc_cpuset_t set, int flags), (t, set, flags)) \
 	call(unsigned, get_nbobjs_by_depth, (hwloc_topology_t t, int depth), (t, depth)) \

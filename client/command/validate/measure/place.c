@@ -2,6 +2,7 @@
 #include "client/command/validate/measure/place.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +13,17 @@
 #include "common/node.h"
 #include "common/number.h"
 
-/* The distance from @node to @other, or UINT64_MAX. */
-static uint64_t place_distance(const struct places *places, unsigned node, unsigned other)
+/* The kernel's file has a column for each node that is online. UINT_MAX: it has none for @other. */
+static unsigned place_distance(unsigned node, unsigned other)
 {
-	hwloc_obj_t from = hwloc_get_numanode_obj_by_os_index(places->topology, node);
-	hwloc_obj_t to = hwloc_get_numanode_obj_by_os_index(places->topology, other);
-	struct hwloc_distances_s *all = NULL;
-	hwloc_uint64_t found = UINT64_MAX, back;
-	unsigned n = 1;
+	_cleanup_file_ FILE *file = node_open("", NODE_FOLDER "/node%u/distance", node);
+	char online[NODE_LIST_MAX];
+	unsigned found = UINT_MAX;
 
-	hwloc_distances_get_by_name(places->topology, "NUMALatency", &n, &all, 0);
-	if (n && all) {
-		hwloc_distances_obj_pair_values(all, from, to, &found, &back);
-		hwloc_distances_release(places->topology, all);
-	}
+	node_list("", "online", online);
+	for (unsigned i = 0; file && i <= other; i++)
+		if (node_is_in(online, i) && fscanf(file, "%u", &found) != 1)
+			return UINT_MAX;
 	return found;
 }
 
@@ -95,8 +93,8 @@ static void borrow_cpus(struct place *place, const struct places *places)
 		const struct place *other = &places->place[i];
 
 		if (!other->memory_only &&
-			(!nearest || place_distance(places, place->node, other->node) <
-					     place_distance(places, place->node, nearest->node)))
+			(!nearest || place_distance(place->node, other->node) <
+					     place_distance(place->node, nearest->node)))
 			nearest = other;
 	}
 	if (!nearest)
