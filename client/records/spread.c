@@ -10,21 +10,17 @@
 #include "client/report/quantity.h"
 #include "common/macro.h"
 
-const char *const spread_names[SPREAD_RANKS] = { "least", "5 %", "median", "95 %", "most" };
+static const char *const spread_names[SPREAD_RANKS] = { "least", "5 %", "median", "95 %", "most" };
 
-/* Of all memory, what a node has; NAN: the node has none of it. */
-static double spread_count_of(
-	const struct join *join, uint32_t region, uint32_t part, uint32_t metric)
+double spread_sum(const struct join *join, uint32_t region, uint32_t part, const char *kind)
 {
-	const struct join_region *parts = &join->regions[region];
 	double sum = NAN;
 
-	if (metric != SPREAD_ALL)
-		return join_count(parts, part, metric);
 	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
-		const double count = join_count(parts, part, i);
+		const double count = join_count(&join->regions[region], part, i);
 
-		if (derived_is_memory(&join->total, i) && !isnan(count))
+		if (derived_is_memory(&join->total, i) && strstr(join->total.metrics[i], kind) &&
+			!isnan(count))
 			sum = isnan(sum) ? count : sum + count;
 	}
 	return sum;
@@ -59,7 +55,10 @@ bool spread_of(const struct join *join, uint32_t region, uint32_t metric, struct
 	_cleanup_free_ struct spread_node *nodes = calloc(n + 1U, sizeof *nodes);
 
 	for (uint32_t i = 0; nodes && i < n; i++) {
-		nodes[i] = (struct spread_node){ spread_count_of(join, region, i, metric), i };
+		nodes[i].part = i;
+		nodes[i].count = metric == SPREAD_ALL
+					 ? spread_sum(join, region, i, "")
+					 : join_count(&join->regions[region], i, metric);
 		if (isnan(nodes[i].count))
 			return false;
 	}

@@ -21,10 +21,12 @@ struct spread {
 	} worst[SPREAD_WORST]; /* the largest first */
 };
 
-extern const char *const spread_names[SPREAD_RANKS];
-
 /* False: a node has no figure, or there is no memory. */
 bool spread_of(const struct join *join, uint32_t region, uint32_t metric, struct spread *ret);
+
+/* What a part counted of all memory, or of its metrics with @kind in their names; NAN: nothing is
+ * known. */
+double spread_sum(const struct join *join, uint32_t region, uint32_t part, const char *kind);
 
 /* Tables for people, of regions with at least SPREAD_LEAST_NODES nodes. */
 void spread_print(FILE *out, const struct join *join);

@@ -10,8 +10,7 @@
 #include "client/command/frame/command.h"
 #include "client/command/page/page.h"
 #include "client/command/page/still.h"
-#include "client/records/join.h"
-#include "client/report/derived.h"
+#include "client/records/spread.h"
 #include "client/report/quantity.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
@@ -170,26 +169,12 @@ static int job_report_by_bytes(const void *a, const void *b)
 	return isnan(x) || isnan(y) ? isnan(y) - isnan(x) : (x < y) - (x > y);
 }
 
-static void add_known(double *sum, double count)
-{
-	*sum = isnan(*sum) ? count : *sum + count;
-}
-
 static struct host job_report_host_of(const struct join *join, uint32_t part)
 {
-	const struct join_region *region = &join->regions[0];
-	struct host host = { join->records[region->parts[part].record].host, { NAN, NAN } };
-
-	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
-		const double count = join_count(region, part, i);
-
-		if (!derived_is_memory(&join->total, i) || isnan(count))
-			continue;
-		add_known(&host.figures[0], count);
-		if (strstr(join->total.metrics[i], ".write"))
-			add_known(&host.figures[1], count);
-	}
-	return host;
+	return (struct host){
+		join->records[join->regions[0].parts[part].record].host,
+		{ spread_sum(join, 0, part, ""), spread_sum(join, 0, part, ".write") },
+	};
 }
 
 static int show_still(FILE *out, const struct join *join)
