@@ -99,11 +99,12 @@ static int read_time(const char *text, int64_t *ret_real_ns)
 	return 0;
 }
 
-static void parse_time(const struct json_reader *reader, const char *key,
-	char ret_text[RECORD_TIME_MAX], int64_t *ret_ns)
+static void parse_time(const struct json_reader *reader, const char *key, int64_t *ret_ns)
 {
-	json_reader_free_text(reader, key, (struct json_reader_text){ ret_text, RECORD_TIME_MAX });
-	if (*ret_text && read_time(ret_text, ret_ns) < 0)
+	char text[RECORD_TIME_MAX];
+
+	json_reader_free_text(reader, key, JSON_READER_TEXT(text));
+	if (*text && read_time(text, ret_ns) < 0)
 		json_reader_fail(reader, key, "is not a time like 2026-11-21T22:45:01.123Z");
 }
 
@@ -118,8 +119,8 @@ static void parse_origin(const struct json_reader *reader, struct job_record *re
 	ret->uid = json_reader_number_or(reader, "uid", UINT32_MAX, -1);
 	json_reader_free_text(reader, "host", JSON_READER_TEXT(ret->host));
 	strcpy(record->host, ret->host);
-	parse_time(reader, "begin", ret->begin, &ret->begin_ns);
-	parse_time(reader, "end", ret->end, &ret->end_ns);
+	parse_time(reader, "begin", &ret->begin_ns);
+	parse_time(reader, "end", &ret->end_ns);
 	ret->seconds = json_reader_real(reader, "seconds");
 	json_reader_free_text(reader, "exit", JSON_READER_TEXT(ret->exit));
 	record->rows = "job";

@@ -20,10 +20,9 @@ struct job_record {
 	char id[JOB_ID_BYTES];
 	char key[JOB_KEY_BYTES]; /* "": none */
 	char host[HOSTLIST_NAME_MAX];
-	int64_t uid;             /* -1: not known */
-	char begin[32], end[32]; /* as they are shown; "": not known */
-	int64_t begin_ns, end_ns;
-	double seconds; /* NAN: not known */
+	int64_t uid;              /* -1: not known */
+	int64_t begin_ns, end_ns; /* 0: not known */
+	double seconds;           /* NAN: not known */
 	char exit[64];
 	bool complete;
 	uint64_t generation[2]; /* 0: not known */

@@ -131,6 +131,9 @@ void twins_done(struct twins *twins);
 /* Writes all notes, also on runs, and on records that are in no run. */
 void notes_write(const struct join *join, FILE *out);
 
+/* "2026-11-21T22:45:01.123Z to an unknown time" */
+void notes_write_span(FILE *out, int64_t begun_ns, int64_t ended_ns);
+
 /* Writes which hosts of @expected have no record, and returns how many. */
 size_t notes_write_missing(const struct join *join, const struct hostlist *expected, FILE *out);
 

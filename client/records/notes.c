@@ -85,7 +85,7 @@ static void notes_write_time(FILE *out, int64_t time_ns)
 	fputs(*text ? text : "an unknown time", out);
 }
 
-static void write_span(FILE *out, int64_t begun_ns, int64_t ended_ns)
+void notes_write_span(FILE *out, int64_t begun_ns, int64_t ended_ns)
 {
 	notes_write_time(out, begun_ns);
 	fputs(" to ", out);
@@ -110,7 +110,7 @@ static void write_run(const struct join *join, uint32_t run, FILE *out)
 	if (!first)
 		return;
 	fprintf(out, "#%" PRIu32 ": %" PRIu32 " node%s, ", run + 1, n, n == 1 ? "" : "s");
-	write_span(out, first->begun_ns, ended_ns);
+	notes_write_span(out, first->begun_ns, ended_ns);
 	fprintf(out, *runs_step(first) ? ", step %s" : "%s", runs_step(first));
 	fprintf(out, *first->label ? ", label %s.\n" : "%s.\n", first->label);
 }
@@ -144,7 +144,7 @@ static void write_one_apart(const struct join *join, uint32_t i, FILE *out)
 			record->n_members == 1 ? "" : "s");
 	else if (*record->step)
 		fprintf(out, "a process of step %s that is alone, ", record->step);
-	write_span(out, record->begun_ns, record->ended_ns);
+	notes_write_span(out, record->begun_ns, record->ended_ns);
 	fputs(".\n", out);
 }
 

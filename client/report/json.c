@@ -231,6 +231,14 @@ void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
 			(int)(real_ns / 1000000 % 1000));
 }
 
+void record_json_time(struct jsonwriter *json, const char *key, int64_t real_ns)
+{
+	char text[RECORD_TIME_MAX];
+
+	record_time_ms(real_ns, text);
+	jsonwriter_text_or_null(json, key, text);
+}
+
 struct time_keys {
 	const char *text, *s, *ns;
 };

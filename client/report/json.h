@@ -27,3 +27,6 @@ void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX]);
 
 /* "2026-11-21T22:45:01.123Z". */
 void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX]);
+
+/* The same as a member; null for "". */
+void record_json_time(struct jsonwriter *json, const char *key, int64_t real_ns);

@@ -58,12 +58,9 @@ static void job_list_print_row(const struct run_head *head, bool first)
 
 static void job_list_write_json(struct jsonwriter *json, const struct run_head *head)
 {
-	char begun[RECORD_TIME_MAX];
-
-	record_time_ms(head->begun_ns ? head->begun_real_ns : 0, begun);
 	jsonwriter_object(json, NULL);
 	job_json_head(json, head);
-	jsonwriter_text_or_null(json, "begin", begun);
+	record_json_time(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
 	jsonwriter_real(json, "seconds", seconds_since(head));
 	jsonwriter_flag(json, "open", !head->ended_ns);
 	if (why_without(head))

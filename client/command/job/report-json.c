@@ -46,8 +46,8 @@ static void write_met(struct jsonwriter *json, const struct job_report *report)
 		jsonwriter_text_or_null(json, "job", record->id);
 		jsonwriter_known(json, "uid", record->uid >= 0, record->uid);
 		jsonwriter_text_or_null(json, "host", record->host);
-		jsonwriter_text_or_null(json, "begin", record->begin);
-		jsonwriter_text_or_null(json, "end", record->end);
+		record_json_time(json, "begin", record->begin_ns);
+		record_json_time(json, "end", record->end_ns);
 		jsonwriter_close(json);
 	}
 	jsonwriter_close(json);
@@ -96,8 +96,8 @@ void job_report_json_short(struct jsonwriter *json, const struct job_report *rep
 	begin_report(json, report);
 	jsonwriter_signed(json, "uid", first->uid);
 	jsonwriter_text_or_null(json, "platform", report->join.total.platform);
-	jsonwriter_text_or_null(json, "begin", first->begin);
-	jsonwriter_text_or_null(json, "end", first->end);
+	record_json_time(json, "begin", first->begin_ns);
+	record_json_time(json, "end", first->end_ns);
 	jsonwriter_text_or_null(json, "exit", first->exit);
 	jsonwriter_real(json, "seconds", first->seconds);
 	join_json_counts(json, &report->join);

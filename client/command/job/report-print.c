@@ -21,12 +21,6 @@ static void print_user(FILE *out, int64_t uid)
 		fprintf(out, "an unknown user");
 }
 
-static void print_span(FILE *out, const struct job_record *record)
-{
-	fprintf(out, "%s to %s", *record->begin ? record->begin : "an unknown time",
-		*record->end ? record->end : "an unknown time");
-}
-
 static void job_report_print_heading(FILE *out, const struct job_report *report)
 {
 	const struct job_record *first = report->run->records[0];
@@ -38,7 +32,7 @@ static void job_report_print_heading(FILE *out, const struct job_report *report)
 	if (*report->run->key)
 		fprintf(out, ", run %s", report->run->key);
 	fprintf(out, ", %zu host%s, ", n, n > 1 ? "s" : "");
-	print_span(out, first);
+	notes_write_span(out, first->begin_ns, first->end_ns);
 	if (!isnan(first->seconds)) {
 		quantity_time(1e9 * first->seconds, time);
 		fprintf(out, " (%s)", time);
@@ -142,7 +136,7 @@ static void print_met(FILE *out, const struct job_report *report)
 			record->id);
 		print_user(out, record->uid);
 		fprintf(out, " on %s, ", record->host);
-		print_span(out, record);
+		notes_write_span(out, record->begin_ns, record->end_ns);
 		fputc('\n', out);
 	}
 	if (report->n_met > MET_MOST)

@@ -252,8 +252,8 @@ static void job_report_write_runs(const struct job_runs *runs, FILE *out)
 		jsonwriter_object(&json, NULL);
 		jsonwriter_text_or_null(&json, "run", runs->all[i].key);
 		jsonwriter_number(&json, "nodes", runs->all[i].n);
-		jsonwriter_text_or_null(&json, "begin", runs->all[i].records[0]->begin);
-		jsonwriter_text_or_null(&json, "end", runs->all[i].records[0]->end);
+		record_json_time(&json, "begin", runs->all[i].records[0]->begin_ns);
+		record_json_time(&json, "end", runs->all[i].records[0]->end_ns);
 		jsonwriter_text_or_null(&json, "exit", runs->all[i].records[0]->exit);
 		jsonwriter_close(&json);
 	}

@@ -82,13 +82,15 @@ static int job_records_parse_line(
 {
 	_cleanup_(job_record_done) struct job_record record = { .text = NULL };
 	struct job_records *records = source->records;
+	char begin[RECORD_TIME_MAX];
 	int r = job_record_parse(line, &record, why);
 
 	if (r == 0 && source->file && !is_named_so(source->file, &record)) {
+		record_time_ms(record.begin_ns, begin);
 		snprintf(why, JSON_READER_WHY_MAX,
 			"is the record of job %s on %.64s that began at %s, but its name is that "
 			"of another",
-			record.id, record.host, *record.begin ? record.begin : "no known time");
+			record.id, record.host, *begin ? begin : "no known time");
 		r = -EBADMSG;
 	}
 	if (r < 0)

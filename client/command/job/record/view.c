@@ -158,14 +158,6 @@ void job_host(char ret_host[LAUNCH_HOST_MAX])
 		launch_host(ret_host);
 }
 
-static void job_view_time_json(struct jsonwriter *json, const char *key, int64_t real_ns)
-{
-	char text[RECORD_TIME_MAX];
-
-	record_time_ms(real_ns, text);
-	jsonwriter_text_or_null(json, key, text);
-}
-
 void job_json_head(struct jsonwriter *json, const struct run_head *head)
 {
 	jsonwriter_text(json, "job", head->id);
@@ -182,8 +174,8 @@ static void origin_json(struct jsonwriter *json, const struct job_view *view)
 	jsonwriter_number(json, "record", JOB_SCHEMA);
 	job_json_head(json, head);
 	jsonwriter_text(json, "host", host);
-	job_view_time_json(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
-	job_view_time_json(json, "end", view->end.real_ns);
+	record_json_time(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
+	record_json_time(json, "end", view->end.real_ns);
 	jsonwriter_real(json, "seconds",
 		head->begun_ns && view->end.ns ? (double)(view->end.ns - head->begun_ns) / 1e9
 					       : NAN);
