@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "client/launcher/hostlist.h"
+#include "client/records/machines.h"
 #include "client/records/names.h"
 #include "client/records/runs.h"
 #include "client/report/ranks.h"
@@ -117,8 +118,7 @@ static inline bool join_has_host(const struct join *join, const char *name)
 /* Finds records that repeat others, and says so. */
 struct twins {
 	struct names seen; /* owned */
-	size_t n;
-	FILE *out;
+	struct note_kind kind;
 };
 bool notes_is_twin(struct twins *twins, const struct record *record);
 

@@ -9,7 +9,7 @@
 #include "client/report/format.h"
 #include "common/macro.h"
 
-enum { NAMES_MOST = 8, LINES_MOST = 8 }; /* that are written */
+enum { NAMES_MOST = 8, LIKE_MOST = 8 }; /* that are written */
 
 /* --- which machine --- */
 
@@ -91,12 +91,23 @@ int64_t machines_find(struct record *records, uint32_t n_records)
 
 /* --- what is said --- */
 
-void machines_say(struct machines_said *said, const struct names *names)
+bool note_kind_goes_on(struct note_kind *kind)
+{
+	return kind->n++ < LIKE_MOST;
+}
+
+void note_kind_end(const struct note_kind *kind)
+{
+	if (kind->n > LIKE_MOST)
+		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
+}
+
+void machines_say(struct note_kind *kind, const struct names *names)
 {
 	const uint32_t n = names->n < NAMES_MOST ? names->n : NAMES_MOST;
-	FILE *out = said->out;
+	FILE *out = kind->out;
 
-	if (names->n < 2 || said->n++ >= LINES_MOST)
+	if (names->n < 2 || !note_kind_goes_on(kind))
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		const bool is_last = i + 1 == names->n;
@@ -112,22 +123,15 @@ void machines_say(struct machines_said *said, const struct names *names)
 	fputs(" are one machine: its counters are taken once.\n", out);
 }
 
-void machines_said_done(const struct machines_said *said)
-{
-	if (said->n > LINES_MOST)
-		fprintf(said->out, "(There are %" PRIu32 " more like that.)\n",
-			said->n - LINES_MOST);
-}
-
-static void say_machine(const struct record *records, uint32_t n_records, uint32_t machine,
-	struct machines_said *said)
+static void say_machine(
+	const struct record *records, uint32_t n_records, uint32_t machine, struct note_kind *kind)
 {
 	struct names names = { .n = 0 };
 
 	for (uint32_t i = 0; i < n_records; i++)
 		if (records[i].machine == machine)
 			names_add(&names, records[i].host);
-	machines_say(said, &names);
+	machines_say(kind, &names);
 	names_done(&names);
 }
 
@@ -148,7 +152,7 @@ static void mark_several(const struct record *records, uint32_t n_records, bool 
 void machines_write(
 	const struct record *records, uint32_t n_records, uint32_t n_machines, FILE *out)
 {
-	_cleanup_(machines_said_done) struct machines_said said = { .out = out };
+	_cleanup_(note_kind_end) struct note_kind kind = { .out = out };
 	_cleanup_free_ bool *several = calloc(n_machines + 1U, sizeof *several);
 
 	if (!several)
@@ -156,5 +160,5 @@ void machines_write(
 	mark_several(records, n_records, several);
 	for (uint32_t i = 0; i < n_machines; i++)
 		if (several[i])
-			say_machine(records, n_records, i, &said);
+			say_machine(records, n_records, i, &kind);
 }

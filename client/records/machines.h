@@ -27,11 +27,13 @@ int64_t machines_find(struct record *records, uint32_t n_records);
 void machines_write(
 	const struct record *records, uint32_t n_records, uint32_t n_machines, FILE *out);
 
-/* The same for a caller that knows the names of a machine: lines of machines with several of them,
- * the first few, and at the end how many more there are. */
-struct machines_said {
+/* Sentences of one kind. The first few are written, and at the end how many more there are. */
+struct note_kind {
 	FILE *out;
-	uint32_t n;
+	size_t n;
 };
-void machines_say(struct machines_said *said, const struct names *names);
-void machines_said_done(const struct machines_said *said);
+bool note_kind_goes_on(struct note_kind *kind); /* false: do not write this one */
+void note_kind_end(const struct note_kind *kind);
+
+/* A line of machines_write() for a caller that knows the names of a machine. */
+void machines_say(struct note_kind *kind, const struct names *names);

@@ -7,25 +7,6 @@
 #include "client/records/machines.h"
 #include "client/report/json.h"
 
-enum { LIKE_MOST = 8 }; /* most sentences of one kind */
-
-/* Sentences of one kind: prints the first few, and counts the rest. */
-struct note_kind {
-	FILE *out;
-	size_t n;
-};
-
-static bool goes_on(struct note_kind *kind)
-{
-	return kind->n++ < LIKE_MOST;
-}
-
-static void end_kind(const struct note_kind *kind)
-{
-	if (kind->n > LIKE_MOST)
-		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
-}
-
 static const char *notes_host_of(const struct record *record)
 {
 	return *record->host ? record->host : "a host without a name";
@@ -47,21 +28,21 @@ bool notes_is_twin(struct twins *twins, const struct record *record)
 	number = names_add(&twins->seen, text);
 	if (number < 0 || number == n)
 		return false;
-	if (twins->n++ < LIKE_MOST)
-		fprintf(twins->out, "%s is there twice with the same run; one is left out.\n",
+	if (note_kind_goes_on(&twins->kind))
+		fprintf(twins->kind.out, "%s is there twice with the same run; one is left out.\n",
 			notes_host_of(record));
 	return true;
 }
 
 void twins_done(struct twins *twins)
 {
-	end_kind(&(struct note_kind){ twins->out, twins->n });
+	note_kind_end(&twins->kind);
 	names_done(&twins->seen);
 }
 
 void notes_leave_out_twins(struct record_list *list, FILE *out)
 {
-	_cleanup_(twins_done) struct twins twins = { .out = out };
+	_cleanup_(twins_done) struct twins twins = { .kind.out = out };
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -117,7 +98,7 @@ static void write_run(const struct join *join, uint32_t run, FILE *out)
 
 static void notes_write_runs(const struct join *join, FILE *out)
 {
-	_cleanup_(end_kind) struct note_kind kind = { .out = out };
+	_cleanup_(note_kind_end) struct note_kind kind = { .out = out };
 
 	if (join->runs.n_runs < 2)
 		return;
@@ -125,7 +106,7 @@ static void notes_write_runs(const struct join *join, FILE *out)
 	      "different runs, each with a row.\n",
 		out);
 	for (uint32_t i = 0; i < join->runs.n_runs; i++)
-		if (goes_on(&kind))
+		if (note_kind_goes_on(&kind))
 			write_run(join, i, out);
 }
 
@@ -172,13 +153,13 @@ static void write_apart(const struct join *join, FILE *out)
 	struct note_kind hosts = { .out = out }, records = { .out = out };
 
 	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
-		if (join->places[i] == 1 && goes_on(&hosts))
+		if (join->places[i] == 1 && note_kind_goes_on(&hosts))
 			write_host_apart(join, i, count_apart(join, join->records[i].machine), out);
-	end_kind(&hosts);
+	note_kind_end(&hosts);
 	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
-		if (join->places[i] && goes_on(&records))
+		if (join->places[i] && note_kind_goes_on(&records))
 			write_one_apart(join, i, out);
-	end_kind(&records);
+	note_kind_end(&records);
 }
 
 /* --- nodes --- */
@@ -217,29 +198,29 @@ static void write_jobs(const struct join *join, FILE *out)
 
 static void write_failures(const struct join *join, FILE *out)
 {
-	_cleanup_(end_kind) struct note_kind kind = { .out = out };
+	_cleanup_(note_kind_end) struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
 
-		if (record->failure && goes_on(&kind))
+		if (record->failure && note_kind_goes_on(&kind))
 			fprintf(out,
 				*record->platform ? "%s: last failure: %s\n"
 						  : "%s has no figures: %s\n",
 				notes_host_of(record), record->failure);
-		if (record->warning && goes_on(&kind))
+		if (record->warning && note_kind_goes_on(&kind))
 			fprintf(out, "%s: %s\n", notes_host_of(record), record->warning);
 	}
 }
 
 static void write_members(const struct join *join, FILE *out)
 {
-	_cleanup_(end_kind) struct note_kind kind = { .out = out };
+	_cleanup_(note_kind_end) struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
 
-		if (record_count_not_joined(record) && goes_on(&kind))
+		if (record_count_not_joined(record) && note_kind_goes_on(&kind))
 			fprintf(out,
 				"%s has %" PRIu32 " of the %" PRIu32 " ranks that its launcher "
 				"announced.\n",
@@ -251,14 +232,15 @@ static void write_members(const struct join *join, FILE *out)
 
 static void write_gaps(const struct join *join, FILE *out)
 {
-	_cleanup_(end_kind) struct note_kind kind = { .out = out };
+	_cleanup_(note_kind_end) struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
 		for (uint32_t k = 0; k < join->regions[i].n_parts; k++) {
 			const struct join_part *part = &join->regions[i].parts[k];
 			const struct record *record = &join->records[part->record];
 
-			if (!part->n_sockets && join->total.regions[i].n_sockets && goes_on(&kind))
+			if (!part->n_sockets && join->total.regions[i].n_sockets &&
+				note_kind_goes_on(&kind))
 				fprintf(out,
 					"%s %s has no figures on %s, so its sums are too "
 					"low.\n",
@@ -272,12 +254,12 @@ static void write_omissions(const struct join *join, FILE *out)
 	struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		if (join->regions[i].lacks_work && goes_on(&kind))
+		if (join->regions[i].lacks_work && note_kind_goes_on(&kind))
 			fprintf(out,
 				"Region %s has more than %d units of work on its nodes; the "
 				"sum has the first ones.\n",
 				join->total.regions[i].name, RECORD_UNITS_MAX);
-	end_kind(&kind);
+	note_kind_end(&kind);
 	if (join->lacks_metric)
 		fprintf(out, "The nodes have more than %d metrics; the sum has the first ones.\n",
 			UNCORE_METRICS_MAX);

@@ -30,7 +30,7 @@ struct found_files {
 	struct join join; /* of many records, folded */
 	struct twins twins;
 	struct arrays arrays;
-	char *notes; /* owned; what twins.out writes */
+	char *notes; /* owned; what twins.kind.out writes */
 	size_t n_regions;
 	bool may_fold, again;
 	int error;   /* of folding */
@@ -259,8 +259,8 @@ static int join_found(struct found_files *found)
 		r = join_end_folding(&found->join, false);
 	if (r == -EXDEV) {
 		join_done(&found->join);
-		rewind(found->twins.out);
-		found->twins.n = 0;
+		rewind(found->twins.kind.out);
+		found->twins.kind.n = 0;
 		found->again = true;
 		found->may_fold = false;
 		report_files_read_all(found);
@@ -268,7 +268,7 @@ static int join_found(struct found_files *found)
 	}
 	if (r < 0 || found->join.is_folded)
 		return r;
-	notes_leave_out_twins(&found->list, found->twins.out);
+	notes_leave_out_twins(&found->list, found->twins.kind.out);
 	return join_records(&found->list, &found->join);
 }
 
@@ -281,11 +281,11 @@ static int join_and_show(struct found_files *found, struct page *page)
 	int r = join_found(found);
 
 	twins_done(&found->twins);
-	n_missing = r == 0 ? notes_write_missing(join, &options->hosts, found->twins.out) : 0;
+	n_missing = r == 0 ? notes_write_missing(join, &options->hosts, found->twins.kind.out) : 0;
 	if (r == 0 && (join->n_records > 1 || options->candidates > 0 || options->arrays ||
 			      options->merge))
-		notes_write(join, found->twins.out);
-	if (fflush(found->twins.out) == EOF)
+		notes_write(join, found->twins.kind.out);
+	if (fflush(found->twins.kind.out) == EOF)
 		r = -ENOMEM;
 	if (r == 0)
 		r = report_files_show(found);
@@ -325,10 +325,10 @@ int report_files(const struct report_options *options, struct page *page)
 	size_t size_bytes;
 	int status = EXIT_FAILED;
 
-	found.twins.out = open_memstream(&found.notes, &size_bytes);
-	if (found.twins.out) {
+	found.twins.kind.out = open_memstream(&found.notes, &size_bytes);
+	if (found.twins.kind.out) {
 		status = read_and_show(&found, page);
-		fclose(found.twins.out);
+		fclose(found.twins.kind.out);
 	}
 	arrays_done(&found.arrays);
 	join_done(&found.join);

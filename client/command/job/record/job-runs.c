@@ -109,7 +109,7 @@ static int compare_machines(const void *a, const void *b)
 }
 
 /* Sets all but the first of @records aside that are of its machine. Returns how many these are. */
-static size_t take_first(struct job_record *const *records, size_t n, struct machines_said *said)
+static size_t take_first(struct job_record *const *records, size_t n, struct note_kind *kind)
 {
 	struct names names = { .n = 0 };
 	size_t n_same = 1;
@@ -123,7 +123,7 @@ static size_t take_first(struct job_record *const *records, size_t n, struct mac
 		records[n_same]->is_aside = true;
 		names_add(&names, records[n_same]->host);
 	}
-	machines_say(said, &names);
+	machines_say(kind, &names);
 	names_done(&names);
 	return n_same;
 }
@@ -143,19 +143,19 @@ static void drop_aside(struct job_run *run)
 static int take_machines_once(struct job_run *run)
 {
 	_cleanup_free_ struct job_record **order = calloc(run->n + 1, sizeof *order);
-	struct machines_said said = { .n = 0 };
+	struct note_kind kind = { .n = 0 };
 	size_t size_bytes;
 
-	said.out = order ? open_memstream(&run->machines, &size_bytes) : NULL;
-	if (!said.out)
+	kind.out = order ? open_memstream(&run->machines, &size_bytes) : NULL;
+	if (!kind.out)
 		return -ENOMEM;
 	memcpy(order, run->records, run->n * sizeof *order);
 	qsort(order, run->n, sizeof *order, compare_machines);
 	for (size_t i = 0; i < run->n;)
-		i += take_first(&order[i], run->n - i, &said);
-	machines_said_done(&said);
+		i += take_first(&order[i], run->n - i, &kind);
+	note_kind_end(&kind);
 	drop_aside(run);
-	return fclose(said.out) == EOF ? -ENOMEM : 0;
+	return fclose(kind.out) == EOF ? -ENOMEM : 0;
 }
 
 static int job_runs_compare(const void *a, const void *b)
