@@ -18,17 +18,6 @@ enum {
 	NAME_LEAST = 8,
 };
 
-/* Jobs of a batch system have no ranks. */
-static void print_ranks(FILE *out, const struct record *total)
-{
-	if (total->rows)
-		return;
-	fprintf(out, ", %" PRIu32, total->n_members);
-	if (total->n_expected)
-		fprintf(out, " of %" PRIu32, total->n_expected);
-	fprintf(out, " rank%s", total->n_members == 1 && total->n_expected <= 1 ? "" : "s");
-}
-
 static void join_print_heading(FILE *out, const struct join *join)
 {
 	const struct record *total = &join->total;
@@ -44,7 +33,8 @@ static void join_print_heading(FILE *out, const struct join *join)
 	fprintf(out, "%" PRIu32 " node%s", n_nodes, n_nodes == 1 ? "" : "s");
 	if (join->runs.n_runs > 1)
 		fprintf(out, ", %" PRIu32 " runs", join->runs.n_runs);
-	print_ranks(out, total);
+	if (!total->rows) /* jobs of a batch system have no ranks */
+		record_print_ranks(out, total);
 	fprintf(out, "), platform %s%s:\n", *total->platform ? total->platform : "unknown",
 		join->runs.n_runs == 0  ? ""
 		: join->runs.n_runs > 1 ? ", all nodes of a run together"

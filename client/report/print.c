@@ -166,14 +166,12 @@ void record_print_regions(FILE *out, const struct record *record)
 
 /* --- above the table --- */
 
-static void report_print_ranks(FILE *out, const struct record *record)
+void record_print_ranks(FILE *out, const struct record *record)
 {
 	fprintf(out, ", %" PRIu32, record->n_members);
 	if (record->n_expected)
 		fprintf(out, " of %" PRIu32, record->n_expected);
 	fprintf(out, record->n_members == 1 && record->n_expected <= 1 ? " rank" : " ranks");
-	if (record->run > 1)
-		fprintf(out, ", run %" PRIu32, record->run);
 }
 
 void record_print_origin(FILE *out, const struct record *record)
@@ -194,10 +192,13 @@ void record_print_origin(FILE *out, const struct record *record)
 	text_print_plain(out, *record->host ? record->host : "unknown");
 	fputs(*record->label ? ", label " : "", out);
 	text_print_plain(out, record->label);
-	if (*record->team)
-		report_print_ranks(out, record);
-	else if (alone && alone->rank >= 0)
+	if (*record->team) {
+		record_print_ranks(out, record);
+		if (record->run > 1)
+			fprintf(out, ", run %" PRIu32, record->run);
+	} else if (alone && alone->rank >= 0) {
 		fprintf(out, ", rank %" PRId64, alone->rank);
+	}
 	fputc(')', out);
 }
 

@@ -22,6 +22,9 @@ void record_print_regions(FILE *out, const struct record *record);
 /* "lbm (team 4711.0, host n01, 4 of 4 ranks)" */
 void record_print_origin(FILE *out, const struct record *record);
 
+/* ", 3 of 4 ranks" */
+void record_print_ranks(FILE *out, const struct record *record);
+
 /* Prints the lines below the table: flags, absent metrics, the meaning of columns, deaths and
  * failures, and caveats on the figures. */
 void footnotes_print(FILE *out, const struct record *record);
