@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "client/records/job-record.h"
 #include "client/records/json.h"
 #include "common/macro.h"
+#include "common/text.h"
 
 enum { NAME_BYTES = JOB_ID_BYTES + RECORD_TIME_MAX + LAUNCH_HOST_MAX, TWINS_MOST = 100 };
 
@@ -40,44 +40,34 @@ static int record_file_write_line(int fd, const char *text)
 
 /* --- who may read it --- */
 
-_printf_(2, 3) static void say(char said[RUN_WHY_MAX], const char *form, ...)
-{
-	size_t n = strlen(said);
-	va_list arguments;
-
-	if (n)
-		n += (size_t)snprintf(said + n, RUN_WHY_MAX - n, " ");
-	va_start(arguments, form);
-	vsnprintf(said + n, RUN_WHY_MAX - n, form, arguments);
-	va_end(arguments);
-}
-
 /* Uses an access control list: as its owner, the user could change the file, and a group would
  * let its other members read it. */
 static void let_user_read(int fd, const struct record_file *file)
 {
 	const uint32_t known = file->run->head.uid;
 	const uint32_t uid = known == UNCORE_UNKNOWN_USER ? file->owner : known;
+	const char *blank;
 	int r = record_folder_allow(fd, 0400, uid, R_OK);
 
 	if (geteuid() == 0 && file->owner != 0)
-		say(file->said,
+		text_append(file->said, RUN_WHY_MAX,
 			"Records in %.255s belong to user %u and not to root, as that file system "
 			"has it (root_squash): --trust %u makes reports trust them.",
 			file->to, file->owner, file->owner);
 	if (r == 0 || uid == file->owner)
 		return;
+	blank = *file->said ? " " : "";
 	if (r == -EOPNOTSUPP)
-		say(file->said,
-			"The file system of %.255s has no access control lists, so user %u cannot "
-			"read the record: mount it with them (option acl), choose another --to, or "
-			"have root read records for users.",
-			file->to, uid);
+		text_append(file->said, RUN_WHY_MAX,
+			"%sThe file system of %.255s has no access control lists, so user %u "
+			"cannot read the record: mount it with them (option acl), choose another "
+			"--to, or have root read records for users.",
+			blank, file->to, uid);
 	else
-		say(file->said,
-			"User %u cannot read the record in %.255s, since its access control list "
+		text_append(file->said, RUN_WHY_MAX,
+			"%sUser %u cannot read the record in %.255s, since its access control list "
 			"cannot be set: %s.",
-			uid, file->to, strerror(-r));
+			blank, uid, file->to, strerror(-r));
 }
 
 /* The file is new, so nobody else can have it open for writing. */
