@@ -77,7 +77,8 @@ static int job_show_print_json(const struct job_view *view)
 static int job_show_find_run(
 	int folder_fd, const char *id, struct folder_runs *ret_runs, const struct run **ret)
 {
-	int r = folder_lock(folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
+	int r = folder_fd < 0 ? folder_fd
+			      : folder_lock(folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
 
 	if (r < 0)
 		return r;
@@ -113,12 +114,11 @@ static int job_show_run(const struct job_options *options, int folder_fd,
 int job_show(const struct job_options *options)
 {
 	const uint64_t now_ns = clock_now_ns();
-	_cleanup_close_ int folder_fd = folder_open(options->wish.folder_path);
+	_cleanup_close_ int folder_fd = folder_look(options->wish.folder_path);
 	_cleanup_(job_reading_done) struct job_reading reading = { .is_reached = false };
 
-	if (folder_fd < 0)
-		return job_fail("uncore job show", &options->wish, folder_fd);
-	job_reading_take(
-		options->wish.socket_path, READER_GAUGE, now_ns + JOB_PATIENCE_NS, &reading);
+	if (folder_fd >= 0)
+		job_reading_take(options->wish.socket_path, READER_GAUGE, now_ns + JOB_PATIENCE_NS,
+			&reading);
 	return job_show_run(options, folder_fd, &reading, now_ns);
 }
