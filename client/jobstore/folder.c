@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/macro.h"
 
 int folder_open(const char *path)
@@ -27,14 +29,35 @@ int folder_look(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int folder_lock(int folder_fd, uint64_t deadline_ns)
+/* Interval between two attempts: flock(2) itself has no time limit. */
+static const struct timespec LOOK_AGAIN = { .tv_nsec = 2000000 };
+
+int folder_lock(int fd, uint64_t deadline_ns)
 {
-	return file_lock(folder_fd, deadline_ns);
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (clock_now_ns() > deadline_ns)
+			return -ETIMEDOUT;
+		nanosleep(&LOOK_AGAIN, NULL);
+	}
+	return 0;
 }
 
 void folder_unlock(int folder_fd)
 {
 	flock(folder_fd, LOCK_UN);
+}
+
+int folder_write(int folder_fd, struct run *run, enum run_kind kind, uint64_t deadline_ns)
+{
+	int r = folder_lock(folder_fd, deadline_ns);
+
+	if (r < 0)
+		return r;
+	r = run_write(folder_fd, run, kind);
+	folder_unlock(folder_fd);
+	return r;
 }
 
 /* --- reading --- */

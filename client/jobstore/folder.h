@@ -37,9 +37,13 @@ int folder_open(const char *path);
 /* The same for a process that only reads. -ENOENT: there is no folder. */
 int folder_look(const char *path);
 
-/* -ETIMEDOUT: another process held the lock until @deadline_ns. */
-int folder_lock(int folder_fd, uint64_t deadline_ns);
+/* Locks the folder, or a file in it. -ETIMEDOUT: another process held the lock until @deadline_ns.
+ */
+int folder_lock(int fd, uint64_t deadline_ns);
 void folder_unlock(int folder_fd);
+
+/* Calls run_write() under the lock. */
+int folder_write(int folder_fd, struct run *run, enum run_kind kind, uint64_t deadline_ns);
 
 /* --- its runs --- */
 

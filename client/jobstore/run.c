@@ -10,10 +10,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/macro.h"
 #include "common/text.h"
 
@@ -249,19 +247,4 @@ int run_open(int folder_fd, const struct run *named, struct run *ret)
 int run_lock(const struct run *run)
 {
 	return flock(run->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
-}
-
-/* Interval between two attempts: flock(2) itself has no time limit. */
-static const struct timespec LOOK_AGAIN = { .tv_nsec = 2000000 };
-
-int file_lock(int fd, uint64_t deadline_ns)
-{
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		if (clock_now_ns() > deadline_ns)
-			return -ETIMEDOUT;
-		nanosleep(&LOOK_AGAIN, NULL);
-	}
-	return 0;
 }

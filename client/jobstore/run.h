@@ -108,6 +108,3 @@ int run_write(int folder_fd, struct run *run, enum run_kind kind);
 /* Writes the head alone into the file of an open run, and gives it the name of that @kind. This
  * needs no room. The same caller; errors of open(2), write(2) and rename(2). */
 int run_close_open(int folder_fd, const struct run *run, enum run_kind kind);
-
-/* Locks the file @fd (flock(2)). -ETIMEDOUT: another process held the lock until @deadline_ns. */
-int file_lock(int fd, uint64_t deadline_ns);

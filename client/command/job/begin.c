@@ -103,7 +103,6 @@ static int begin_take_reading(int folder_fd, struct run *run, const struct job_w
 	struct job_said *said, bool *ret_reached)
 {
 	_cleanup_(job_reading_done) struct job_reading reading;
-	int r;
 
 	job_reading_take(
 		wish->socket_path, READER_GAUGE, run->head.begun_ns + JOB_PATIENCE_NS, &reading);
@@ -114,12 +113,7 @@ static int begin_take_reading(int folder_fd, struct run *run, const struct job_w
 		begin_fail(run, reading.why);
 	if (run->head.state == RUN_FAILED)
 		snprintf(said->remark, sizeof said->remark, "%.*s", RUN_WHY_MAX - 1, run->head.why);
-	r = folder_lock(folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
-	if (r < 0)
-		return r;
-	r = run_write(folder_fd, run, RUN_IS_OPEN);
-	folder_unlock(folder_fd);
-	return r;
+	return folder_write(folder_fd, run, RUN_IS_OPEN, clock_deadline_ns(JOB_PATIENCE_NS));
 }
 
 /* True in *@ret_waits: there may be records that were not written. */

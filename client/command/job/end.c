@@ -216,11 +216,7 @@ static int send_to(const struct ending *ending, struct run *run)
 	strcpy(run->head.to, to);
 	if (run->kind == RUN_IS_OPEN) /* only in memory */
 		return 0;
-	r = folder_lock(ending->folder_fd, clock_deadline_ns(JOB_PATIENCE_NS));
-	if (r < 0)
-		return r;
-	r = run_write(ending->folder_fd, run, run->kind);
-	folder_unlock(ending->folder_fd);
+	r = folder_write(ending->folder_fd, run, run->kind, clock_deadline_ns(JOB_PATIENCE_NS));
 	return r == -ENOSPC ? 0 : r;
 }
 

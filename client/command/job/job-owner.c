@@ -46,7 +46,7 @@ static int job_owner_lock(int folder_fd, int *ret_fd)
 {
 	_cleanup_close_ int fd =
 		openat(folder_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int r = fd < 0 ? -errno : file_lock(fd, clock_deadline_ns(JOB_PATIENCE_NS));
+	int r = fd < 0 ? -errno : folder_lock(fd, clock_deadline_ns(JOB_PATIENCE_NS));
 
 	if (r == 0)
 		*ret_fd = take_fd(&fd);

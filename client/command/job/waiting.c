@@ -63,16 +63,14 @@ int waiting_write(struct waiting *waiting, const struct run *run, char ret_said[
 int waiting_keep(const struct waiting *waiting, const struct run *run)
 {
 	struct run kept = *run;
-	int r = waiting->spool_fd < 0
-			? waiting->spool_fd
-			: folder_lock(waiting->spool_fd, clock_deadline_ns(JOB_PATIENCE_NS));
+	int r = waiting->spool_fd;
 
 	if (r < 0)
 		return r;
 	kept.fd = -1;
-	r = run_write(waiting->spool_fd, &kept, RUN_IS_ENDED);
+	r = folder_write(
+		waiting->spool_fd, &kept, RUN_IS_ENDED, clock_deadline_ns(JOB_PATIENCE_NS));
 	close_fd(&kept.fd);
-	folder_unlock(waiting->spool_fd);
 	return r;
 }
 
