@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "common/array.h"
 #include "common/macro.h"
 
 static const char SCHEMA[] = "\"uncore-heap-1\"";
@@ -30,12 +31,9 @@ bool arrays_is_file(const char *path)
 
 static int arrays_add_one(struct arrays *arrays, struct array array)
 {
-	struct array *all = reallocarray(arrays->all, arrays->n + 1, sizeof *all);
-
-	if (!all)
+	if (array_room(&arrays->all, arrays->n, sizeof array) < 0)
 		return -ENOMEM;
-	arrays->all = all;
-	all[arrays->n++] = array;
+	arrays->all[arrays->n++] = array;
 	return 0;
 }
 
@@ -125,15 +123,13 @@ static int add_document(struct arrays *arrays, struct arrays_file *file)
 
 int arrays_add(struct arrays *arrays, char *text)
 {
-	struct arrays_file *files = reallocarray(arrays->files, arrays->n_files + 1, sizeof *files),
-			   *file;
+	struct arrays_file *file;
 
-	if (!files) {
+	if (array_room(&arrays->files, arrays->n_files, sizeof *file) < 0) {
 		free(text);
 		return -ENOMEM;
 	}
-	arrays->files = files;
-	file = &files[arrays->n_files++];
+	file = &arrays->files[arrays->n_files++];
 	*file = (struct arrays_file){ .keys = NULL };
 	if (!json_document_take(&file->document, text))
 		return -EBADMSG;

@@ -114,11 +114,10 @@ static double candidates_best_of(const struct candidates *candidates)
 /* All regions have the same sockets, unless the program chose others on the way. */
 static void find_reference(const struct join *join, struct candidates *candidates)
 {
-	struct validated validated = { .report = NULL };
+	_cleanup_(validated_done) struct validated validated = { .report = NULL };
 
 	if (candidates->n && validated_read(&validated, join->total.platform))
 		candidates->reference = peak_of(&validated, &candidates->all[0].row);
-	validated_done(&validated);
 	candidates->is_validated = candidates->reference > 0;
 	if (!candidates->is_validated)
 		candidates->reference = candidates_best_of(candidates);
@@ -254,8 +253,7 @@ static void candidate_json(
 static int candidates_print_json(
 	const struct candidates *candidates, const struct join *join, double percent)
 {
-	struct jsonwriter json;
-	int r;
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
 	jsonwriter_init(&json, true);
 	jsonwriter_object(&json, NULL);
@@ -269,16 +267,14 @@ static int candidates_print_json(
 		candidate_json(&json, candidates, &candidates->all[i]);
 	jsonwriter_close(&json);
 	jsonwriter_close(&json);
-	r = jsonwriter_print(&json, stdout);
-	jsonwriter_done(&json);
-	return r;
+	return jsonwriter_print(&json, stdout);
 }
 
 int candidates_show(
 	const struct report_options *options, const struct join *join, const char *notes)
 {
 	const double percent = options->candidates;
-	struct candidates candidates;
+	_cleanup_(candidates_done) struct candidates candidates;
 	int r = candidates_find(join, percent, &candidates);
 
 	if (r == 0 && options->output == REPORT_JSON)
@@ -287,6 +283,5 @@ int candidates_show(
 		candidates_print_table(&candidates, join, percent);
 	if (r == 0)
 		fputs(notes, options->output == REPORT_TABLE ? stdout : stderr);
-	candidates_done(&candidates);
 	return r;
 }

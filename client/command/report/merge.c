@@ -11,6 +11,7 @@
 #include "client/report/csv.h"
 #include "client/report/derived.h"
 #include "client/report/format.h"
+#include "common/array.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
@@ -59,20 +60,17 @@ static void note_lacking(const struct merge *merge, const struct merge_run *run)
 /* Takes over @run, or leaves it out and says why. */
 static int merge_add_run(struct merge *merge, struct merge_run *run)
 {
-	struct merge_run *runs = reallocarray(merge->runs, merge->n + 1, sizeof *runs);
-
-	if (!runs) {
+	if (array_room(&merge->runs, merge->n, sizeof *run) < 0) {
 		merge_run_done(run);
 		return -ENOMEM;
 	}
-	merge->runs = runs;
 	if (merge->n && differs(merge, run)) {
 		fputs("; it is left out.\n", merge->notes);
 		merge->n_left_out++;
 		merge_run_done(run);
 		return 0;
 	}
-	runs[merge->n++] = *run;
+	merge->runs[merge->n++] = *run;
 	note_lacking(merge, run);
 	return 0;
 }
