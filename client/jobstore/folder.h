@@ -49,9 +49,8 @@ int folder_write(int folder_fd, struct run *run, enum run_kind kind, uint64_t de
 
 struct folder_runs {
 	size_t n;
-	struct run *all; /* owned; those that began first before others */
-	/* by their names, of all IDs */
-	size_t n_open, n_ended;
+	struct run *all;        /* owned; in the order of their begins */
+	size_t n_open, n_ended; /* of all IDs, as their names say */
 };
 
 /* Reads the runs of @id (NULL: of all IDs) of these @kinds. Those that cannot be read are foreign.
@@ -60,8 +59,8 @@ struct folder_runs {
 int folder_read(int folder_fd, unsigned kinds, const char *id, struct folder_runs *ret);
 void folder_runs_done(struct folder_runs *runs);
 
-/* Reads the open ones in the folder @path that are not foreign, for a process that only looks. Of
- * more than @most those that began first. -E2BIG: there are more, and *@ret has these. */
+/* Reads the open ones in the folder @path that are not foreign, for a process that only looks.
+ * -E2BIG: they are more than @most, and *@ret has those that began first. */
 int folder_read_open(const char *path, size_t most, struct folder_runs *ret);
 
 /* The run of @id that is open or, if none is, that ended last; NULL: there is none of @kinds. */

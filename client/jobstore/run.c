@@ -25,11 +25,10 @@ static const char NEW[] = "..new";
 
 static const char ENDED[] = ".ended";
 
-enum {
-	MODE = 0640, /* whatever the umask of a batch system: a site may open the folder to a group
-		      */
-	TEXT_MOST = 1 << 20,
-};
+/* Whatever the umask of a batch system is: a site may open the folder to a group. */
+enum { MODE = 0640 };
+
+enum { TEXT_MOST = 1 << 20 };
 
 bool job_id_is_valid(const char *id)
 {

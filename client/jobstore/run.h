@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One run of a job: a file of the folder (folder.h). It is never changed in place, but replaced as
- *a whole: under another name, on the disk, renamed. So a process that dies leaves either the old
- * state or the new one.
+ * One run of a job: a file of the folder (folder.h). It is replaced as a whole: the new file is
+ * written under another name, put on the disk and renamed. So a process that dies leaves either the
+ * old state or the new one. run_close_open() alone writes into a file that is there.
  *
  *	head | samples of the begin, one for each socket | the record, as text
  *

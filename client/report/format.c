@@ -274,7 +274,7 @@ void format_rows(FILE *out, const struct format_socket *socket, const struct for
 
 /* --- JSON --- */
 
-void format_json_quality(struct jsonwriter *json, uint32_t quality)
+static void format_json_quality(struct jsonwriter *json, uint32_t quality)
 {
 	char words[FORMAT_QUALITY_MAX];
 	char *rest = words, *word;

@@ -110,9 +110,6 @@ void format_json_members(struct jsonwriter *json, const struct format_socket *so
 void format_json_metrics(
 	struct jsonwriter *json, const char *key, const struct format_socket *socket);
 
-/* The member "quality", a list of words. */
-void format_json_quality(struct jsonwriter *json, uint32_t quality);
-
 /* The members "platform" and "generation", which begin every document. @platform NULL: both are
  * null. */
 void format_json_origin(

@@ -47,8 +47,8 @@ static int end_run(const struct ending *ending, struct run *run)
 	run->head.ended_ns = ending->end.ns;
 	free(take_ptr(run->samples));
 	r = run_write(ending->folder_fd, run, RUN_IS_ENDED);
-	return r == -ENOSPC ? 0
-			    : r; /* the record is in memory, and the run open until it is written */
+	/* Without room, the record is in memory, and the run stays open until it is written. */
+	return r == -ENOSPC ? 0 : r;
 }
 
 /* @before: of another release, or NULL. */

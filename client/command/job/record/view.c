@@ -11,6 +11,7 @@
 #include "client/records/job-record.h"
 #include "client/report/format.h"
 #include "client/report/json.h"
+#include "common/bounds.h"
 #include "common/clock.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
@@ -227,10 +228,10 @@ static void figures_json(struct jsonwriter *json, const struct job_view *view)
 {
 	const struct run_head *head = &view->run->head;
 	const struct uncore_daemon *daemon = &view->reading->daemon;
-	const uint64_t quantum = head->quantum > daemon->quantum ? head->quantum : daemon->quantum;
 
 	jsonwriter_flag(json, "complete", true);
-	jsonwriter_known(json, "quantum", head->quantum && daemon->quantum, (int64_t)quantum);
+	jsonwriter_known(json, "quantum", head->quantum && daemon->quantum,
+		(int64_t)most_of(head->quantum, daemon->quantum));
 	jsonwriter_number(json, "restarts", daemon->started_ns != head->daemon_started_ns);
 	jsonwriter_array(json, "sockets");
 	for (uint32_t i = 0; i < head->n_sockets; i++)
