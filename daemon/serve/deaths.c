@@ -78,34 +78,22 @@ static void deaths_begin(struct server *server, const struct team *team, uint64_
 	users_leave(&server->users, user);
 }
 
-/* A process fills the table before it locks its place in it. A team may seem to have ended then,
- * which lasts until it is found alive. Who reports a team locks a place, too, so one that has lived
- * does not live again. */
-static bool is_noticed(const struct death *death, const struct team *team)
-{
-	return deaths_is_of(death, team) &&
-	       (death->alive_ns != death->made_ns || death->noticed_ns >= team->alive_ns);
-}
-
 static void deaths_look_at(struct server *server, struct team *team)
 {
 	const uint64_t now_ns = clock_now_ns();
 
-	if (!team_is_alive(team, now_ns) && !is_noticed(server->deaths[team->place], team) &&
-		!team_is_reported(team) && team->alive_ns)
+	if (!deaths_is_of(server->deaths[team->place], team) && !team_is_reported(team) &&
+		!team_is_alive(team, now_ns) && team->alive_ns)
 		deaths_begin(server, team, now_ns);
 }
 
-void deaths_doubt(const struct peer *peer)
+void deaths_note_living(const struct peer *peer)
 {
 	struct team_list *teams = peer->server->teams;
 
-	for (unsigned i = 0; i < teams->n; i++) {
-		struct team *team = &teams->table[i];
-
-		if (team->uid == peer->uid && deaths_is_of(peer->server->deaths[team->place], team))
-			team_is_alive(team, clock_now_ns());
-	}
+	for (unsigned i = 0; i < teams->n; i++)
+		if (teams->table[i].uid == peer->uid && !teams->table[i].alive_ns)
+			team_is_alive(&teams->table[i], clock_now_ns());
 }
 
 void deaths_look(const struct peer *peer)

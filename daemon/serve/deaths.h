@@ -10,7 +10,8 @@
  * more. If a forked child keeps the connection open, or after a restart of uncored, the end is
  * noticed when uncored looks at all tables, once a minute.
  *
- * A table that was reported is owed nothing, and any other one reading for each end. It is one
+ * A table that was reported is owed nothing, and any other one reading, once it was found alive:
+ * before that, a process may have filled it and not locked its place yet. The reading is one
  * claim of the user, which waits for budget and intervals like a client's (doorbells_keep()). No
  * thread waits for it. The reading does not outlive this process.
  */
@@ -18,8 +19,9 @@
 
 #include "daemon/serve/peer.h"
 
-/* For a new client: one of its tables may have seemed to end before the client locked its place. */
-void deaths_doubt(const struct peer *peer);
+/* Notes which tables of @peer's uid live that were never found alive: a member locks its place in
+ * the table before it connects. */
+void deaths_note_living(const struct peer *peer);
 
 /* Looks for tables of @peer's uid that have ended. Does nothing if the policy refuses @peer. */
 void deaths_look(const struct peer *peer);

@@ -34,7 +34,7 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	reply.welcome.page_bytes = counters->generation.shared_page.header->page_bytes;
 	memcpy(&fds[1], peer->user->doorbells, counters->n_readers * sizeof *fds);
 	fds[counters->n_readers + 1] = peer->user->wakeups_fd;
-	deaths_doubt(peer);
+	deaths_note_living(peer);
 	return peer_send(peer, &reply, fds, counters->n_readers + 2);
 }
 

@@ -25,7 +25,7 @@ struct team {
 	uint64_t bytes;
 	uint64_t used_bytes; /* of memory, at the last team_measure() */
 	uint64_t made_ns;
-	uint64_t alive_ns; /* when it was last found alive, or made; 0: not by this process */
+	uint64_t alive_ns; /* when it was last found alive; 0: not by this process */
 	uint64_t ended_ns; /* when it was first found ended; 0: it was alive at the last look */
 	uint64_t met[TEAM_PLACES_MAX / 64]; /* bits of the places of tables of this uid that were
 					       alive while this one was */

@@ -60,7 +60,6 @@ static int teams_make(struct team_list *list, const struct teams_wish *wish, uin
 		.account = wish->account,
 		.bytes = wish->bytes,
 		.made_ns = now_ns,
-		.alive_ns = now_ns,
 		.ended_ns = now_ns,
 	};
 	int r;

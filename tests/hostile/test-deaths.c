@@ -27,25 +27,41 @@ static int join(const char *name, struct team_table *ret)
 	return team_join(the_daemon.socket_path, &wish, ret);
 }
 
-/* A team that never lived, and whose last connection ends. False: uncored gave no table. */
-static bool pretend_death(struct team_table *ret)
+static void lock(int fd, off_t byte)
+{
+	struct flock one = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+
+	if (fcntl(fd, F_SETLK, &one) < 0)
+		_exit(96);
+}
+
+static void fill(int fd)
 {
 	static char bytes[FILLED_BYTES];
+
+	if (pwrite(fd, bytes, sizeof bytes, 0) != sizeof bytes)
+		_exit(94);
+}
+
+/* A team that lives while a connection begins, and not any more when that ends. False: uncored gave
+ * no table. */
+static bool pretend_death(struct team_table *ret)
+{
 	static unsigned n;
 	struct wire_packet welcome;
 	char name[TEAM_NAME_BYTES];
-	int fd = attack_greet(&welcome);
-	bool is_there;
+	int fd;
 
-	wire_packet_done(&welcome);
 	snprintf(name, sizeof name, "dead-%d-%u", (int)getpid(), n++);
-	is_there = join(name, ret) == 0;
-	if (is_there && pwrite(ret->fd, bytes, sizeof bytes, 0) != sizeof bytes)
-		_exit(94);
-	if (is_there)
-		team_table_done(ret);
+	if (join(name, ret) < 0)
+		return false;
+	fill(ret->fd);
+	lock(ret->fd, 0);
+	fd = attack_greet(&welcome);
+	wire_packet_done(&welcome);
+	team_table_done(ret); /* and with it the lock: see fcntl(2) */
 	close(fd);
-	return is_there;
+	return true;
 }
 
 static _Noreturn int die_without_end(void *argument)
@@ -110,21 +126,10 @@ CASE("asking for a last reading without end, and keeping the answers")
 	});
 }
 
-static void lock(int fd, off_t byte)
-{
-	struct flock one = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
-
-	if (fcntl(fd, F_SETLK, &one) < 0)
-		_exit(96);
-}
-
 /* The kernel walks all locks outside of the slots before it finds the one of a slot. */
 static void make_slow(int fd)
 {
-	static char bytes[FILLED_BYTES];
-
-	if (pwrite(fd, bytes, sizeof bytes, 0) != sizeof bytes)
-		_exit(94);
+	fill(fd);
 	for (unsigned i = 0; i < LOCKS; i++)
 		lock(fd, TEAM_SLOTS_MAX + 2 * i);
 }

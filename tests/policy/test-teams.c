@@ -313,38 +313,36 @@ static void come_and_go(void)
 	uncore_close(handle);
 }
 
-/* When uncored noticed the end of the team. It looks when a client comes or goes. */
-static uint64_t noticed_ns(const struct team_table *table)
-{
-	struct team_reading reading;
-
-	assert_int_equal(team_last_reading(path, table, &reading), 0);
-	return reading.noticed_ns;
-}
-
-CASE("the end of a team is noticed although it seemed to have ended before its first process had "
-     "locked a place")
+/* As its first process does, before it locks its place. */
+static void fill_table(const struct team_table *table)
 {
 	static const char content[BYTES];
+
+	assert_int_equal(pwrite(table->fd, content, sizeof content, 0), sizeof content);
+}
+
+CASE("a team has no end before its first process has locked a place, and then it is noticed")
+{
 	const struct team_wish wish = { .name = name, .layout = LAYOUT, .bytes = BYTES };
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
 	struct daemon_process daemon = {};
 	struct team_table table;
-	uint64_t first_ns, locked_ns;
+	struct team_reading reading;
+	uint64_t locked_ns;
 
 	begin(&daemon, NULL);
 	assert_int_equal(team_join(path, &wish, &table), 0);
-	assert_int_equal(pwrite(table.fd, content, sizeof content, 0), sizeof content);
+	fill_table(&table);
 	come_and_go();
-	first_ns = noticed_ns(&table);
+	assert_int_equal(team_last_reading(path, &table, &reading), -ENODATA);
 	assert_int_equal(fcntl(table.fd, F_SETLK, &lock), 0);
 	locked_ns = clock_now_ns();
 	come_and_go();
-	assert_true(first_ns <= locked_ns);
 	lock.l_type = F_UNLCK;
 	assert_int_equal(fcntl(table.fd, F_SETLK, &lock), 0);
 	come_and_go();
-	assert_true(noticed_ns(&table) > locked_ns);
+	assert_int_equal(team_last_reading(path, &table, &reading), 0);
+	assert_true(reading.noticed_ns > locked_ns);
 	team_table_done(&table);
 	daemon_stop(&daemon);
 }
