@@ -198,8 +198,8 @@ static bool is_metrics(const char *url)
 	return path && strcmp(path, "/metrics") == 0;
 }
 
-/* Who has not asked before gets a reading that is fresh. Without memory for its text the connection
- * closes. */
+/* A client that asks for the first time gets a fresh reading. Without memory for its text the
+ * connection closes. */
 static http_result give_metrics(struct http_server *server, struct http_client *client)
 {
 	struct export_body *body = &server->body;
