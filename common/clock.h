@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#define CLOCK_NS_PER_MS INT64_C(1000000) /* of 64 bits, as what is made with it */
+
 /* How far this process's clock is ahead of the node's, modulo 2^64. The library sets it. In uncored
  * it is 0, because uncored uses the node's clock. */
 extern __attribute__((visibility("hidden"))) uint64_t clock_ahead_ns;

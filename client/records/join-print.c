@@ -13,10 +13,7 @@
 #include "client/report/print.h"
 #include "common/macro.h"
 
-enum {
-	HOST_MOST = 16, /* characters of a host name in a cell */
-	NAME_LEAST = 8,
-};
+enum { NAME_LEAST = 8 };
 
 static void join_print_heading(FILE *out, const struct join *join)
 {
@@ -75,7 +72,7 @@ static void write_imbalance(
 	const struct join *join, uint32_t region, uint32_t metric, char ret_text[COLUMN_CELL_MAX])
 {
 	struct join_imbalance imbalance = join_imbalance(join, region, metric);
-	char host[HOST_MOST + 1];
+	char host[JOIN_HOST_MOST + 1];
 
 	if (isnan(imbalance.ratio)) {
 		strcpy(ret_text, "-");
@@ -114,7 +111,7 @@ static void find_compared(const struct join *join, unsigned line, struct compare
 {
 	int most;
 
-	*ret = (struct compared){ .join = join, .width = 5 + HOST_MOST };
+	*ret = (struct compared){ .join = join, .width = 5 + JOIN_HOST_MOST };
 	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
 		const int n = (int)strlen(join->total.metrics[i]);
 

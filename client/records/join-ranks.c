@@ -11,7 +11,7 @@
 #include "common/macro.h"
 #include "common/text.h"
 
-enum { LINE_RANKS = 5, HOST_MOST = 16 };
+enum { LINE_RANKS = 5 };
 
 /* --- pages --- */
 
@@ -49,7 +49,7 @@ void join_json_bins(struct jsonwriter *json, const struct join *join)
 
 static void join_ranks_write_one(FILE *out, const struct join *join, const struct ranks_one *one)
 {
-	char host[HOST_MOST + 1], time[QUANTITY_MAX];
+	char host[JOIN_HOST_MOST + 1], time[QUANTITY_MAX];
 
 	join_short_host(&join->records[one->record], host, sizeof host);
 	quantity_time((double)one->time_ns, time);

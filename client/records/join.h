@@ -139,6 +139,7 @@ size_t notes_write_missing(const struct join *join, const struct hostlist *expec
 
 /* --- output. @notes: the lines above. --- */
 
+enum { JOIN_HOST_MOST = 16 };   /* characters of a host name in a cell */
 enum { JOIN_PRINT_LINES = 60 }; /* lines of nodes that are printed by default, at most */
 
 /* For people. @nodes: print each region of each node, even if they are many. 0; -ENOMEM. */

@@ -71,7 +71,7 @@ bool spread_of(const struct join *join, uint32_t region, uint32_t metric, struct
 
 /* --- tables --- */
 
-enum { NAME_WIDTH = 20, HOST_MOST = 16 };
+enum { NAME_WIDTH = 20 };
 
 static void spread_print_titles(FILE *out, const struct join *join)
 {
@@ -101,7 +101,7 @@ static void spread_print_row(FILE *out, const struct join *join, uint32_t region
 static void print_worst(FILE *out, const struct join *join, uint32_t region)
 {
 	struct spread spread;
-	char host[HOST_MOST + 1];
+	char host[JOIN_HOST_MOST + 1];
 
 	if (!spread_of(join, region, SPREAD_ALL, &spread) || !(spread.ranks[SPREAD_MEDIAN] > 0))
 		return;

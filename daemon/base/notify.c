@@ -20,7 +20,6 @@
 enum {
 	STATE_BYTES = 1024,
 	FDS_MAX = 253, /* of one message: SCM_MAX_FD of the kernel */
-	NS_PER_MS = 1000000,
 };
 
 static const int64_t START_NS = 2000000000, SERVING_NS = 100000000;
@@ -56,7 +55,7 @@ static bool wait_for_room(int fd)
 	struct pollfd room = { .fd = fd, .events = POLLOUT };
 	int64_t left_ns = (notify.is_ready ? SERVING_NS : START_NS) - notify.spent_ns;
 	uint64_t before_ns = clock_now_ns();
-	int n = left_ns > 0 ? poll(&room, 1, (int)(left_ns / NS_PER_MS) + 1) : 0;
+	int n = left_ns > 0 ? poll(&room, 1, (int)(left_ns / CLOCK_NS_PER_MS) + 1) : 0;
 
 	notify.spent_ns += (int64_t)(clock_now_ns() - before_ns);
 	return n > 0 || (n < 0 && errno == EINTR);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "common/bounds.h"
+#include "common/clock.h"
 
-static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
+static const uint64_t ACTIVE_NS = 1000000000;
 
 enum {
 	MORE_IN_A_ROW = 3, /* sweeps for a client that is alone */
@@ -80,7 +81,7 @@ void budget_forget(struct budget *budget, unsigned index)
 
 static int64_t burst_ns(const struct budget *budget)
 {
-	return (int64_t)(budget->rules.burst_ms * NS_PER_MS);
+	return (int64_t)(budget->rules.burst_ms * CLOCK_NS_PER_MS);
 }
 
 static int64_t reserve_ns(const struct budget *budget)
@@ -192,7 +193,7 @@ static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_
 
 static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64_t now_ns)
 {
-	uint64_t due_ns = swept_ns + interval_ms * NS_PER_MS;
+	uint64_t due_ns = swept_ns + interval_ms * CLOCK_NS_PER_MS;
 
 	return swept_ns && due_ns > now_ns ? due_ns - now_ns : 0;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
 
 #ifndef SYS_epoll_pwait2
@@ -16,8 +17,6 @@
 #endif
 
 static const uint64_t ORDER = UINT64_MAX, SECOND_NS = 1000000000;
-
-enum { NS_PER_MS = 1000000 };
 
 /* --- watching --- */
 
@@ -158,7 +157,7 @@ void doorbells_wait(struct doorbells *d, int64_t timeout_ns)
 {
 	const struct timespec timeout = { timeout_ns / (int64_t)SECOND_NS,
 		timeout_ns % (int64_t)SECOND_NS };
-	int64_t timeout_ms = (timeout_ns + NS_PER_MS - 1) / NS_PER_MS;
+	int64_t timeout_ms = (timeout_ns + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS;
 
 	d->n_events = (int)syscall(SYS_epoll_pwait2, d->epoll_fd, d->events, DOORBELLS_EVENTS,
 		timeout_ns < 0 ? NULL : &timeout, NULL, 0);
