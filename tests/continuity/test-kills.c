@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nothing is lost and nothing is added twice, wherever uncored is killed: at every system call of
- * its start that may leave something and of a sweep, between instructions of a sweep, and at any
- * time while clients read. The totals of the next uncored are compared with the kernel's own
- * counts.
- *
- * Of stops that are alike, each run takes one in so many, and begins with another one. The number
- * UNCORE_TEST_SEED says with which; the run prints it. With UNCORE_TEST_SEEDS=N a run takes those
- * of N seeds: with N = 100, all.
+ * Nothing is lost and nothing is added twice, wherever uncored is killed: at system calls of its
+ * start that may leave something and of a sweep, between instructions of a sweep, and at any time
+ * while clients read. The totals of the next uncored are compared with the kernel's own counts.
+ * With UNCORE_TEST_SEEDS=400 a run takes all stops (tests/harness/stops.h).
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -18,25 +14,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/page.h"
 #include "common/wire.h"
 #include "daemon/count/ledger.h"
 #include "tests/continuity/trace.h"
 #include "tests/continuity/truth.h"
+#include "tests/harness/stops.h"
 #include "tests/harness/test.h"
 
 /*
  * Until it maps the page or the ledger, a start changes nothing that outlives it, so its stops are
  * alike.
  */
-enum { EARLY_START_STRIDE = 50, START_STRIDE = 4 };
-enum { EARLY_BIRTH_STRIDE = 100, BIRTH_STRIDE = 10, INSTRUCTION_STRIDE = 100 };
-enum { RANDOM_KILLS = 75, KILLS_LEAST = 400, BOXES = 2 /* of a socket */ };
+enum { EARLY_START_STRIDE = 100, START_STRIDE = 12 };
+enum { EARLY_BIRTH_STRIDE = 200, BIRTH_STRIDE = 30, INSTRUCTION_STRIDE = 400 };
+enum { RANDOM_KILLS = 25, KILLS_LEAST = 200, BOXES = 2 /* of a socket */ };
 
 static struct daemon_process daemon_process;
 static struct truth truth;
-static unsigned n_kills, seed, n_seeds = 1;
+static unsigned n_kills;
 
 static void go_on_and_check(void)
 {
@@ -50,25 +46,16 @@ static void kill_it(void)
 	n_kills++;
 }
 
-static void read_seeds(void)
-{
-	const char *first = getenv("UNCORE_TEST_SEED"), *number = getenv("UNCORE_TEST_SEEDS");
-
-	seed = first ? (unsigned)atoi(first) : (unsigned)(clock_now_ns() / 1000000 % 1000);
-	n_seeds = number ? (unsigned)atoi(number) : 1;
-	print_message("# UNCORE_TEST_SEED=%u\n", seed);
-}
-
 /*
  * Kills at every @stride-th stop, until there are no more. @kill_at and this return how many there
  * are.
  */
 static unsigned kill_at_every(unsigned stride, unsigned (*kill_at)(unsigned nth))
 {
-	unsigned n_passes = n_seeds < stride ? n_seeds : stride, n = 0;
+	unsigned n_passes = stops_passes(stride), n = 0;
 
 	for (unsigned i = 0; i < n_passes; i++) {
-		unsigned nth = 1 + (seed + i) % stride;
+		unsigned nth = stops_first(stride, i);
 
 		while ((n = kill_at(nth)) == nth)
 			nth += stride;
@@ -78,8 +65,7 @@ static unsigned kill_at_every(unsigned stride, unsigned (*kill_at)(unsigned nth)
 
 static int begin(void **state)
 {
-	srandom(1);
-	read_seeds();
+	srandom(stops_seed());
 	daemon_start_activated(&daemon_process, "standin", NULL, true);
 	truth_begin(&truth, &daemon_process);
 	truth_check(&truth);
@@ -116,8 +102,8 @@ static unsigned kill_with_ledger(unsigned nth)
 	return kill_in_start("uncored-ledger", nth);
 }
 
-CASE("killed at every 4th system call of its start once the ledger is mapped, and at every 50th "
-     "before, uncored goes on exactly")
+CASE("killed at system calls of its start, before and once the ledger is mapped, uncored goes on "
+     "exactly")
 {
 	unsigned n_all = kill_at_every(EARLY_START_STRIDE, kill_in_whole_start);
 	unsigned n = kill_at_every(START_STRIDE, kill_with_ledger);
@@ -154,8 +140,8 @@ static unsigned kill_with_page(unsigned nth)
 /*
  * The next uncored does not go on with an incomplete generation, from which nobody was served yet.
  */
-CASE("killed while a generation begins, at every 10th system call once the page is mapped and at "
-     "every 100th before, uncored begins another one")
+CASE("killed while a generation begins, before and once the page is mapped, uncored begins another "
+     "one")
 {
 	unsigned n_all = kill_at_every(EARLY_BIRTH_STRIDE, kill_in_whole_birth);
 	unsigned n = kill_at_every(BIRTH_STRIDE, kill_with_page);
@@ -223,7 +209,7 @@ static unsigned kill_at_instruction(unsigned nth)
 	return kill_in_sweep(trace_instructions, nth);
 }
 
-CASE("killed after every 100th instruction of a sweep, uncored goes on exactly")
+CASE("killed between instructions of a sweep, uncored goes on exactly")
 {
 	unsigned n = kill_at_every(INSTRUCTION_STRIDE, kill_at_instruction);
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Begins and ends of jobs are killed before and after each of their system calls. The next end
- * finds one record of each run, never two and never none, and no job is told of fewer others than
- * it met.
+ * Begins and ends of jobs are killed before and after their system calls. The next end finds one
+ * record of each run, never two and never none, and no job is told of fewer others than it met.
+ * With UNCORE_TEST_SEEDS=8 a run takes all stops (tests/harness/stops.h).
  */
+#include "tests/harness/stops.h"
 #include "tests/unit/command/job-case.h"
 
-/* Sanitizers make many system calls of their own, and are slow; so is POWER, which is emulated. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || defined __powerpc64__
-enum { STRIDE = 5 };
-#else
-enum { STRIDE = 1 };
-#endif
-enum { STOPS_LEAST = 50, PROCESSES = 6, JOBS_EACH = 15 };
+enum { STRIDE = 8, STOPS_LEAST = 50, PROCESSES = 6, JOBS_EACH = 15 };
 
 /* --- what holds between the kills --- */
 
@@ -54,27 +49,36 @@ static void check_within(int64_t others, int64_t least, int64_t most)
 	assert_true(others <= most);
 }
 
-/* Calls @kill at each stop, beside a job that is open all the time. Each time in an empty folder:
- * what is kept there are system calls of the next end. */
-static void at_each_stop(bool (*kill)(struct scene *scene, const char *id))
+/* Calls @kill at the @nth stop, beside a job that is open all the time, in an empty folder: what is
+ * kept there are system calls of the next end. */
+static bool kill_beside(
+	struct scene *scene, bool (*kill)(struct scene *scene, const char *id), unsigned nth)
+{
+	bool was_killed;
+	char id[16];
+
+	snprintf(id, sizeof id, "killed%u", nth);
+	assert_int_equal(begin(scene, "beside"), 0);
+	scene->stop = nth;
+	was_killed = kill(scene, id);
+	check_alone(scene);
+	empty(scene->folder);
+	empty(scene->to);
+	return was_killed;
+}
+
+static void at_stops(bool (*kill)(struct scene *scene, const char *id))
 {
 	struct scene scene;
-	bool was_killed = true;
-	unsigned nth = 1;
 
 	scene_begin(&scene, NULL);
-	for (; was_killed; nth += STRIDE) {
-		char id[16];
+	for (unsigned i = 0; i < stops_passes(STRIDE); i++) {
+		unsigned nth = stops_first(STRIDE, i);
 
-		snprintf(id, sizeof id, "killed%u", nth);
-		assert_int_equal(begin(&scene, "beside"), 0);
-		scene.stop = nth;
-		was_killed = kill(&scene, id);
-		check_alone(&scene);
-		empty(scene.folder);
-		empty(scene.to);
+		while (kill_beside(&scene, kill, nth))
+			nth += STRIDE;
+		assert_true(nth > STOPS_LEAST);
 	}
-	assert_true(nth > STOPS_LEAST);
 	scene_end(&scene);
 }
 
@@ -100,9 +104,9 @@ static bool kill_begin(struct scene *scene, const char *id)
 	return was_killed;
 }
 
-CASE("a begin may be killed at each system call")
+CASE("a begin may be killed at its system calls")
 {
-	at_each_stop(kill_begin);
+	at_stops(kill_begin);
 }
 
 /* --- an end --- */
@@ -151,9 +155,9 @@ static bool kill_end(struct scene *scene, const char *id)
 	return was_killed;
 }
 
-CASE("an end may be killed at each system call")
+CASE("an end may be killed at its system calls")
 {
-	at_each_stop(kill_end);
+	at_stops(kill_end);
 }
 
 /* --- an end whose folder takes no record --- */
@@ -202,7 +206,7 @@ static bool kill_refused_end(struct scene *scene, const char *id)
 
 CASE("... also if its folder takes no record: the next begin writes it")
 {
-	at_each_stop(kill_refused_end);
+	at_stops(kill_refused_end);
 }
 
 /* --- a second begin --- */
@@ -244,9 +248,9 @@ static bool kill_second_begin(struct scene *scene, const char *id)
 	return was_killed;
 }
 
-CASE("a begin that ends the run before may be killed at each system call")
+CASE("a begin that ends the run before may be killed at its system calls")
 {
-	at_each_stop(kill_second_begin);
+	at_stops(kill_second_begin);
 }
 
 /* --- many at once --- */
