@@ -104,3 +104,11 @@ def must_run(command):
     status, out, said = outcome(command, "stat", "--anyway", "--", "/bin/echo", "ran")
     tap.equal((status, out), (0, "ran\n"), "uncore stat --anyway")
     tap.check(NO_SOCKET in said, f"stat does not say where it looked for uncored: {said}")
+
+
+def link_same_names(folder, *flags):
+    """A static program that has functions of the same names as the library's inner ones."""
+    program = folder / "same-names"
+    run("cc", "-static", SOURCE / "tests/build/same-names.c", *flags, "-o", program)
+    said = run(program)
+    tap.check(said.startswith("0 calls. ") and NO_SOCKET in said, said)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What packagers and users build: the client alone, static, from a tarball, into any prefix."""
+"""What packagers and users build: from a tarball, the client alone, into any prefix. test_kinds.py has other kinds."""
 import gzip
-import lzma
 import os
 import pathlib
 import re
@@ -11,9 +10,7 @@ import tempfile
 
 import builds
 import tap
-from builds import CLIENT_ONLY, NO_SOCKET, SOURCE, STATIC, Build, must_run, needed, outcome, run
-
-ALONE_STATIC = (*CLIENT_ONLY, *STATIC, "-Dwerror=true")
+from builds import CLIENT_ONLY, SOURCE, Build, must_run, needed, outcome, run
 
 
 class Suite:
@@ -22,12 +19,32 @@ class Suite:
     def __init__(self, folder):
         self.folder = folder
         self.alone = builds.tools_alone(folder)
-        self.from_tarball = None  # until it is built
+        self.source = SOURCE  # until there is a tarball
+
+    def tarball(self):
+        """The tarball of a release is the same each time, and has every file and the man pages"""
+        if not (SOURCE / ".git").exists() or not shutil.which("scdoc"):
+            raise tap.Skip("needs git's repository and scdoc")
+        trusting = os.environ | {
+            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+        folder, contents = Build(self.folder / "dist", *CLIENT_ONLY).folder, []
+        for _ in range(2):
+            run("meson", "dist", "-C", folder, "--no-tests", "--allow-dirty", "--formats", "gztar", env=trusting)
+            [tarball] = (folder / "meson-dist").glob("*.tar.gz")
+            with gzip.open(tarball) as file:  # gzip keeps the time
+                contents.append(file.read())
+        tap.check(contents[0] == contents[1], "two tarballs of one commit differ")
+        run("tar", "-xf", tarball, "-C", self.folder)
+        self.source = self.folder / tarball.name.removesuffix(".tar.gz")
+        names = run("git", "-C", SOURCE, "ls-tree", "-r", "--name-only", "HEAD", env=trusting).splitlines()
+        tap.equal([name for name in names if not os.path.lexists(self.source / name)], [], "files that the tarball lacks")
+        tap.equal({path.name for path in (self.source / "man/ready").iterdir()},
+                  {path.stem for path in SOURCE.glob("man/*.scd")}, "ready pages")
 
     def client_only(self):
         """The client builds where there is a C compiler and meson and nothing else"""
         self.client = Build(self.folder / "client", *CLIENT_ONLY, "-Ddefault_library=both", "-Dwerror=true",
-                            environment=self.alone).compile()
+                            source=self.source, environment=self.alone).compile()
         for name in ("libuncore.so", "uncore"):
             others = {library for library in needed(self.client.folder / "client" / name)
                       if not library.startswith(("libc.", "libm.", "ld-linux", "ld64", "libuncore."))}
@@ -54,10 +71,12 @@ class Suite:
                "meson install -C build-client\n"
         tap.check(f"```sh run by suite build\n{said}```" in (SOURCE / "doc/install.md").read_text(encoding="utf-8"), said)
         files = self.client.install()
+        pages = [file for file in files if file.startswith("share/man/")]
+        tap.check(self.source == SOURCE or {"share/man/man1/uncore.1", "share/man/man3/libuncore.3"} <= set(pages), f"{pages}")
         libdir = self.client.option("libdir")
         python = [name for name in files if re.fullmatch(r"lib/python3[./].*-packages/uncore/(\w+\.py|py\.typed)", name)]
-        tap.equal(len(python), len([*(SOURCE / "client/python/uncore").iterdir()]), "files of Python's module")
-        tap.equal(files, sorted([
+        tap.equal(len(python), len([*(self.source / "client/python/uncore").iterdir()]), "files of Python's module")
+        tap.equal(sorted(set(files) - set(pages)), sorted([
             "bin/uncore", "include/uncore.h", "include/uncore.hpp", f"{libdir}/cmake/uncore/uncore-config-version.cmake",
             f"{libdir}/cmake/uncore/uncore-config.cmake", *python, "share/libuncore/uncore.f90", f"{libdir}/libuncore.a",
             f"{libdir}/libuncore.so", f"{libdir}/libuncore.so.0", f"{libdir}/libuncore.so.0.1.0", f"{libdir}/pkgconfig/libuncore.pc",
@@ -90,44 +109,7 @@ class Suite:
         flags = run("pkg-config", "--static", "--cflags", "--libs", "libuncore", env=self.alone | {
             "PATH": os.environ["PATH"],
             "PKG_CONFIG_PATH": str(self.client.prefix / self.client.option("libdir") / "pkgconfig")}).split()
-        self.link_same_names(*flags)
-
-    def link_same_names(self, *flags):
-        program = self.folder / "same-names"
-        run("cc", "-static", SOURCE / "tests/build/same-names.c", *flags, "-o", program)
-        said = run(program)
-        tap.check(said.startswith("0 calls. ") and NO_SOCKET in said, said)
-
-    def static_whole(self):
-        """A command with all that it can have links the static library, and needs no json-c; with link-time optimisation"""
-        header = self.folder / "no-json-c/json-c/json.h"
-        header.parent.mkdir(parents=True)
-        header.write_text("#error uncored needs no json-c\n", encoding="utf-8")
-        self.whole = Build(self.folder / "static", *CLIENT_ONLY, "-Ddefault_library=static", "-Dvalidate=enabled",
-                           "-Db_lto=true", "-Dman=disabled", f"-Dc_args=-I{header.parent.parent}").compile()
-        must_run(self.whole.folder / "client/uncore")
-
-    def static_library_lto(self):
-        """A program that has functions of the same names also links that library, with this optimisation and without"""
-        library = self.whole.folder / "client/libuncore.a"
-        for option in ("-flto", "-fno-lto"):
-            self.link_same_names(option, f"-I{SOURCE}/client/libuncore", library, "-lm", "-pthread")
-
-    def static_command(self):
-        """A static command builds where there is a C compiler and meson and nothing else, and runs"""
-        build = self.from_tarball or Build(self.folder / "static-command", *ALONE_STATIC, environment=self.alone).compile()
-        tap.equal(needed(build.folder / "client/uncore"), set(), "libraries that the command needs")
-        must_run(build.folder / "client/uncore")
-
-    def daemon_only(self):
-        """The daemon builds without the client"""
-        build = Build(self.folder / "daemon", "-Dclient=disabled", "-Dtests=disabled", "-Dman=disabled")
-        files = build.compile().install()
-        libraries = {name.split(".so")[0] for name in needed(build.folder / "daemon/uncored")}
-        tap.check("libsystemd" in libraries, f"uncored needs {libraries}")
-        tap.check("sbin/uncored" in files, f"sbin/uncored is not among {files}")
-        client = [file for file in files if "libuncore" in file or file.startswith(("bin/", "include/"))]
-        tap.equal(client, [], "files of the client")
+        builds.link_same_names(self.folder, *flags)
 
     def daemon_auto(self):
         """-Ddaemon=auto leaves the daemon out where what it needs is missing, and nothing else"""
@@ -157,39 +139,14 @@ class Suite:
             tap.check(name in usual, f"{name} is not among {usual}")
         tap.check(agent in asked, f"{agent} is not among {asked}")
 
-    def tarball(self):
-        """The tarball of a release is the same each time and has every file. It builds, static, with man pages but no scdoc"""
-        if not (SOURCE / ".git").exists() or not shutil.which("scdoc"):
-            raise tap.Skip("needs git's repository and scdoc")
-        trusting = os.environ | {
-            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
-        contents = []
-        for kind, opened in (("gztar", gzip.open), ("xztar", lzma.open)):  # xz takes 10 s; gzip keeps the time
-            run("meson", "dist", "-C", self.client.folder, "--no-tests", "--allow-dirty", "--formats", kind, env=trusting)
-            [tarball] = (self.client.folder / "meson-dist").glob(f"*.tar.{kind[:2]}")
-            with opened(tarball) as file:
-                contents.append(file.read())
-        tap.check(contents[0] == contents[1], "two tarballs of one commit differ")
-        run("tar", "-xf", tarball, "-C", self.folder)
-        source = self.folder / tarball.name.removesuffix(".tar.xz")
-        names = run("git", "-C", SOURCE, "ls-tree", "-r", "--name-only", "HEAD", env=trusting).splitlines()
-        tap.equal([name for name in names if not os.path.lexists(source / name)], [], "files that the tarball lacks")
-        build = Build(self.folder / "from-tarball", *ALONE_STATIC, "-Dman=enabled", source=source, environment=self.alone)
-        files = build.compile().install()
-        self.from_tarball = build
-        pages = {path.stem for path in SOURCE.glob("man/*.scd")}
-        tap.equal({path.name for path in (source / "man/ready").iterdir()}, pages, "ready pages")
-        for name in ("man1/uncore.1", "man3/libuncore.3"):
-            tap.check(f"share/man/{name}" in files, f"{name} is not among {files}")
 
 
 def main():
     builds.become_nobody()
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
-        cases = (suite.client_only, suite.left_out, suite.user_install, suite.starts, suite.run_path,
-                 suite.static_library, suite.tarball, suite.static_command, suite.static_whole, suite.static_library_lto,
-                 suite.daemon_only, suite.daemon_auto, suite.in_prefix, suite.asked_for)
+        cases = (suite.tarball, suite.client_only, suite.left_out, suite.user_install, suite.starts, suite.run_path,
+                 suite.static_library, suite.daemon_auto, suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
 

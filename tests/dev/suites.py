@@ -21,7 +21,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 # In these suites uncored opens perf events, or a case mounts a folder.
-AS_ROOT = set("""by-read compat containers continuity crowds docs hostile hostile-facts jobs jobs-alone monitor newcomer
+AS_ROOT = set("""by-read compat containers continuity crowds docs hostile hostile-facts jobs jobs-alone long monitor newcomer
     packages pages papi pcp pcp-agent policy ranks system validate validate-beside""".split())
 PASSED_ON = [name for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CI") if name in os.environ]
 OPEN_TO_ALL = pathlib.Path(__file__).with_name("open-to-all").resolve()

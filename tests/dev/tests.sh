@@ -9,8 +9,8 @@ TESTS_GATE=(
 	man format units
 )
 TESTS_REST=(
-	validate-beside papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers guest
-	by-read musl newcomer crowds packages containers guests flang markers-all analysis
+	long validate-beside papers jobs compat hostile pcp papi monitor terminal pages python cplusplus fortran markers
+	guest by-read musl newcomer crowds packages containers guests flang markers-all analysis
 )
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")

@@ -74,6 +74,11 @@ class Result(unittest.TestResult):
             self.outcome = reason
 
 
+def of_suite(cases, long):
+    """What this run takes: @long with the argument --long, which suite `long` passes, else @cases."""
+    return long if "--long" in sys.argv else cases
+
+
 def sentence_of(test):
     return getattr(test, "title", "") + (test.shortDescription() or test.id())
 

@@ -133,5 +133,5 @@ if os.geteuid() != 0:
     tap.skip_all("needs root")
 if not (STEPS.exists() and shutil.which("mpirun")):
     tap.skip_all("Open MPI is not installed: ./dev setup --tests")
-tap.run_functions([(body.__doc__, body) for body in (
-    together_4, together_16, apart_4, apart_16, one_table, killed, launcher_killed)])
+tap.run_functions([(body.__doc__, body) for body in tap.of_suite(
+    (together_4, apart_4, one_table, killed, launcher_killed), long=(together_16, apart_16))])

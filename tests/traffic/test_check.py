@@ -121,4 +121,4 @@ def refused():
 
 
 if __name__ == "__main__":
-    tap.run_functions([(case.__doc__, case) for case in (equals, planted, scattered, told, refused)])
+    tap.run_functions([(case.__doc__, case) for case in tap.of_suite((scattered, told, refused), long=(equals, planted))])
