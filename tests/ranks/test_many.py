@@ -95,4 +95,4 @@ def threads_killed():
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(body.__doc__, body) for body in tap.of_suite(
-    (ranks_4, ranks_128, threads, threads_killed), long=(ranks_576,))])
+    (ranks_4, threads, threads_killed), long=(ranks_128, ranks_576))])
