@@ -4,7 +4,7 @@ import time
 
 from monitor import (EXPORTER, NODE_EXPORTER, SECONDS, UNCORE, Case, all_metrics_platform, expressions_of, get, query,
                      run_cases)
-from processes import wait_until
+from processes import as_user, wait_until
 
 READ = "uncore_dram_read_bytes_total"
 
@@ -104,7 +104,7 @@ class TextFile(Case):
         self.node.start_node_exporter()
         self.node.export("-o", str(self.node.text_file))
         for _ in range(20):
-            writer = self.node.start([UNCORE, "export", "--socket", self.node.socket, "-o", self.node.text_file])
+            writer = self.node.start([UNCORE, "export", "--socket", self.node.socket, "-o", self.node.text_file], **as_user())
             self.assertEqual(value_of_line(self.scrape(), "uncore_up"), 1)
             self.assertEqual(writer.wait(SECONDS), 0)
 
