@@ -89,8 +89,8 @@ static void still_ranks(FILE *out, const struct record *record, const struct joi
 void report_still(FILE *out, const struct record *record, const struct join *join)
 {
 	struct still still = { .out = out,
-		.caption = "Bytes of each region; while regions overlap, each has the bytes of all",
-		.columns = { "Region", "All, and written", "Read and written", "Written" },
+		.caption = "Bytes of each region; what moved while several were open is shared out",
+		.columns = { "Region", "Total, and written", "Read and written", "Written" },
 		.write = quantity_bytes };
 
 	for (uint32_t i = 0; i < record->n_regions; i++)
