@@ -310,9 +310,9 @@ static void write_legend(const struct page *page)
 		fputs("; ", page->out);
 	}
 	fprintf(page->out, "%s read %s write%s%s\n", utf8 ? "█" : "#", utf8 ? "▒" : "=",
-		has_peak ? "; v: of the validated peak" : "",
-		has_highest && has_peak ? ", else of the highest so far"
-		: has_highest           ? "; %: of the highest so far"
+		has_peak ? "; v: of validated peak" : "",
+		has_highest && has_peak ? ", else of the highest yet"
+		: has_highest           ? "; %: of the highest yet"
 					: "");
 }
 

@@ -162,7 +162,7 @@ CASE("a screen is as it was looked at")
 		"   last 60 s                                                             #\n"
 		"   also energy 45.250 W\n"
 		"\n"
-		"# read = write; %: of the highest so far\n"
+		"# read = write; %: of the highest yet\n"
 		"\n\n\n\n\n\n\n\n\n"
 		"q quit  space pause  + - interval  c channels  s sort  h help\n";
 	MACHINE *machine = set_up(2, false);
@@ -185,7 +185,9 @@ CASE("every size has as many lines as the screen, none of them too wide, with al
 			assert_int_equal(draw(machine, &form), form.height);
 			expect(machine, "q quit");
 			if (n == 1 || form.height > 10)
-				expect(machine, form.utf8 ? "█ read ▒ write" : "# read = write");
+				expect(machine,
+					form.utf8 ? "█ read ▒ write; %: of the highest yet\n"
+						  : "# read = write; %: of the highest yet\n");
 			expect(machine, form.width < 60 ? "  100.0   50.0" : "100.000    50.000");
 			if (n > 1 && form.height > 10)
 				expect(machine, form.width < 60 ? "  107.0" : "   107.000");
@@ -213,7 +215,7 @@ CASE("a terminal without a screen gets all lines, and no keys")
 
 	draw(machine, &(struct screen_form){ 80, 0, false, false });
 	expect(machine, "socket 7");
-	expect(machine, "of the highest so far\n");
+	expect(machine, "of the highest yet\n");
 	refuse(machine, "q quit");
 	refuse(machine, "\033");
 }
@@ -231,10 +233,10 @@ CASE("a bar is full at the validated peak, or at the highest rate of all sockets
 	draw(machine, &big);
 	expect(machine, "]   50 %v of 300.0\n");
 	expect(machine, "node7"); /* of whose channels no peak is known */
-	expect(machine, "v: of the validated peak, else of the highest so far");
+	expect(machine, "v: of validated peak, else of the highest yet");
 	machine->screen.n = 2;
 	draw(machine, &big);
-	expect(machine, "v: of the validated peak\n");
+	expect(machine, "v: of validated peak\n");
 }
 
 CASE("what is absent has a reason and no figure, also where another socket has it")
