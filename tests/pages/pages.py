@@ -128,6 +128,11 @@ HEADINGS = """[...document.querySelectorAll("table")].every((table) => table.cap
     [...table.tBodies[0].rows].every((row) => row.cells[0].scope === "row"))"""
 
 
+# What is too wide scrolls, but captions and the page itself do not.
+FITS = """document.documentElement.scrollWidth <= innerWidth &&
+    [...document.querySelectorAll("caption")].every((one) => one.getBoundingClientRect().right <= innerWidth)"""
+
+
 def check_quiet(browser, path):
     tap.equal(browser.complaints(), [], "what the page wrote to the console")
     tap.equal(browser.requests(), [pathlib.Path(path).absolute().as_uri()], "what was asked for")
@@ -140,7 +145,7 @@ def check_shown(browser, path):
             browser.show(path, width, dark)
             check_quiet(browser, path)
             tap.check(browser.run(HEADINGS), "a table without headings")
-            tap.check(browser.run("document.documentElement.scrollWidth <= innerWidth"), f"{width} pixels are too few")
+            tap.check(browser.run(FITS), f"{width} pixels are too few")
             tap.equal(browser.run("document.querySelectorAll('h1').length"), 1, "headings of the page")
             tap.equal(browser.run("document.querySelectorAll('img, iframe, object, a').length"), 0, "foreign elements")
 
@@ -157,7 +162,7 @@ def check_still(browser, path, rows, empty=0):
                             "[...svg.children].some((one) => one.getBBox().width > 0)).length")
             tap.check(len(rows) - empty <= n <= len(rows), f"{n} pictures")
             tap.equal(browser.run("document.querySelectorAll('tbody svg').length"), len(rows), "places of pictures")
-            tap.check(browser.run("document.documentElement.scrollWidth <= innerWidth"), f"{width} pixels are too few")
+            tap.check(browser.run(FITS), f"{width} pixels are too few")
             tap.check(browser.run("document.getElementById('text').open"), "the text is folded")
 
 

@@ -249,6 +249,8 @@ class Report(unittest.TestCase):
         pages.read(path)
         pages.check_shown(self.browser, path)
         tap.equal(self.browser.run("document.querySelectorAll('polyline').length"), 4, "lines")
+        labels = self.browser.run("[...document.querySelector('.chart').querySelectorAll('text:not(.dim)')].map((one) => one.textContent)")
+        tap.equal(len(set(labels)), 20, f"bars of runs that 400 pixels tell apart, of {labels}")
         tap.equal(self.texts("select:last-of-type option")[3:],
                   ["ranks", "size: cells", "size: flop", "size: bytes stored", "label", "date", "number"], "what is across")
         self.browser.run("(() => { const all = document.querySelectorAll('select'); all[0].value = 'bytes per passage';"

@@ -131,8 +131,9 @@ const page = {
 	/* A text in a drawing, cut to a width; the whole is told under the pointer. */
 	label(x, y, text, width, attributes) {
 		const fits = Math.max(3, Math.floor(width / 7));
+		const end = Math.floor(fits / 2); /* the number of a run is there */
 
-		return page.shape("text", { x, y, ...attributes }, text.length > fits ? `${text.slice(0, fits - 1)}…` : text,
+		return page.shape("text", { x, y, ...attributes }, text.length > fits ? `${text.slice(0, fits - 1 - end)}…${text.slice(-end)}` : text,
 			text.length > fits ? page.shape("title", {}, text) : null);
 	},
 
