@@ -18,6 +18,7 @@ static const struct bench_row rows[] = {
 	{ "team-20s", "128 ranks of one team, regions of 5 ms for 20 s", ranks_team_long },
 	{ "team-held", "a region that another rank holds open", team_held },
 	{ "regions-999", "the same in a table of 999 regions", team_held_999 },
+	{ "trace-held", "the first of these two with UNCORE_TRACE", team_held_traced },
 	{ "short-8us", "passages of 8 us, a process alone", short_8us },
 	{ "short-21us", "passages of 21 us, a process alone", short_21us },
 	{ "barrier", "16 ranks of one team, passages of 100 us with a barrier after each",

@@ -95,6 +95,7 @@ void ranks_team(void);
 void ranks_team_long(void);
 void team_held(void);
 void team_held_999(void);
+void team_held_traced(void);
 void short_8us(void);
 void short_21us(void);
 void short_barrier(void);
