@@ -17,8 +17,9 @@ GB = 10**9
 
 def signals():
     """every signal that a process can catch ends it with the old screen, and so does q"""
-    deadly = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM, signal.SIGPIPE,
-              signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS]
+    spared = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD,
+              signal.SIGURG, signal.SIGWINCH, signal.SIGXFSZ}  # nobody can catch it, it stops, or it ends no command
+    deadly = sorted(number for number in signal.Signals if number < signal.SIGRTMIN and number not in spared)
     with Machine() as machine:
         for number in [None, *deadly]:
             with Terminal(machine) as terminal:
