@@ -134,14 +134,12 @@ void format_row(FILE *out, const struct format_socket *socket, uint32_t i)
 		fprintf(out, " bytes %10.3f GB/s", value->rate);
 	else
 		fprintf(out, socket->repeated || *words ? " %-21s" : " %s", value->unit);
-	if (value->has_idle && !socket->repeated)
-		fprintf(out, "  idle %.3f", value->idle_rate);
 	if (socket->repeated)
 		write_spread(out, value);
 	fprintf(out, *words ? "  %s\n" : "\n", words);
 }
 
-/* A line of its own where the spread took its place. */
+/* A line of its own, because the words of the quality would not fit behind it. */
 static void write_idle_rate(FILE *out, const struct format_value *value)
 {
 	fprintf(out, "     idle %.3f%s\n", value->idle_rate, is_bytes(value) ? " GB/s" : "");
@@ -259,7 +257,7 @@ void format_rows(FILE *out, const struct format_socket *socket, const struct for
 		format_row(out, socket, i);
 		if (socket->ranged)
 			write_range(out, &socket->values[i]);
-		if (socket->repeated && socket->values[i].has_idle)
+		if (socket->values[i].has_idle)
 			write_idle_rate(out, &socket->values[i]);
 		if (socket->values[i].has_net)
 			write_net(out, &socket->values[i]);

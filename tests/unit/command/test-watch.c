@@ -277,7 +277,7 @@ CASE("the background is shown with its error")
 	assert_true(json_object_get_double(FIND(metric, "net_error")) > 0);
 	json_object_put(document);
 	shell(&outcome, "$U stat --baseline 100ms -- true");
-	expect(&outcome, 0, "GB/s  idle 0.0");
+	expect(&outcome, 0, "\n     idle 0.0");
 	expect_fits(&outcome);
 	shell(&outcome, "$U stat -r 2 --baseline 100ms -- true");
 	expect(&outcome, 0, "\n     idle 0.0");
