@@ -38,8 +38,8 @@ static bool differs(const struct merge *merge, const struct merge_run *run)
 		return fprintf(out, "%s is of the command %s, not of %s", run->from, run->command,
 			       first->command) > 0;
 	if (run->n_ranks && first->n_ranks && run->n_ranks != first->n_ranks)
-		return fprintf(out, "%s has %" PRIu32 " ranks, not %" PRIu32, run->from,
-			       run->n_ranks, first->n_ranks) > 0;
+		return fprintf(out, "%s has %" PRIu32 " rank%s, not %" PRIu32, run->from,
+			       run->n_ranks, run->n_ranks == 1 ? "" : "s", first->n_ranks) > 0;
 	for (uint32_t i = 0; i < run->regions.n; i++)
 		if (!merge_run_find(first, run->regions.all[i]))
 			return fprintf(out, "%s has the region %s, which %s does not have",

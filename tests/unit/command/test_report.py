@@ -234,6 +234,7 @@ def not_merged():
             (more, "x.json", 1, "run 2 has the region more, which run 1 does not have; it is left out."),
             (two_ranks, "x.csv", 0, "x.csv has no figures of the region output."),
             (two_ranks + "solve,2,3\n", "x.csv", 1, "x.csv has 3 ranks, not 2; it is left out."),
+            ("region,rank,ops\nsolve,0,1\n", "x.csv", 1, "x.csv has 1 rank, not 2; it is left out."),
             ("region,ops\nsetup,1\n", "x.csv", 1, "x.csv has the region setup, which run 1 does not have; it is left out."),
             ("region,ops\n", "x.csv", 1, "x.csv has no region; it is left out."),
             ("name,ops\n", "x.csv", 1, "x.csv cannot be merged: line 1 has no column region; it is left out."),
