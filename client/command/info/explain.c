@@ -129,6 +129,37 @@ static void print_metric_here(const struct json_value *info, const struct json_v
 		explain_print_socket(state, json_list(info, "sockets"), name);
 }
 
+/* What the tier of memory of @total, like "dram.total", reads or writes. */
+static const struct json_value *explain_find_part(
+	const struct json_value *metrics, const char *total, const char *what)
+{
+	const size_t n = strcspn(total, ".");
+
+	JSON_EACH (metrics, metric) {
+		const char *name = json_text(metric, "name", "");
+
+		if (strncmp(name, total, n) == 0 && strcmp(name + n, what) == 0)
+			return metric;
+	}
+	return NULL;
+}
+
+/* `uncore list` has a total for each tier, of which uncored does not know. */
+static bool explain_total(const struct json_value *info, const char *name)
+{
+	const struct json_value *metrics = json_list(info, "metrics");
+	const struct json_value *read = explain_find_part(metrics, name, ".read");
+	const struct json_value *write = explain_find_part(metrics, name, ".write");
+
+	if (!read || !write || strcmp(name + strcspn(name, "."), ".total") != 0)
+		return false;
+	printf("%s is the sum of these.\n\n", name);
+	print_metric_here(info, read);
+	printf("\n");
+	print_metric_here(info, write);
+	return true;
+}
+
 bool explain_metric(const struct json_value *info, const char *name)
 {
 	const struct json_value *metrics = json_list(info, "metrics");
@@ -136,7 +167,7 @@ bool explain_metric(const struct json_value *info, const char *name)
 	const char *other = substitute(metric);
 
 	if (!metric)
-		return false;
+		return explain_total(info, name);
 	print_metric_here(info, metric);
 	if (other && explain_find_named(metrics, other)) {
 		printf("\n");

@@ -34,12 +34,18 @@ static const struct {
 	{ "owner nosuch", 1, "uncore owner: this machine has no user nosuch." },
 	{ "report --user nosuch", 1, "uncore report: this machine has no user nosuch." },
 	{ "info --explain dram.reed", 1, "did you mean dram.read?" },
+	{ "info --explain dram.total", 0,
+		"dram.total is the sum of these.\n\ndram.read, in bytes, on platform fake" },
+	{ "info --explain dram.total", 0, "\ndram.write, in bytes, on platform fake" },
+	{ "info --explain hbm.total", 1, "platform fake does not have the metric hbm.total." },
 };
 
 CASE("each answer says what to type instead")
 {
 	struct fake_options options = {
-		.report = "{\"platform\":\"fake\",\"metrics\":[{\"name\":\"dram.read\"}]}",
+		.report = "{\"platform\":\"fake\",\"metrics\":["
+			  "{\"name\":\"dram.read\",\"unit\":\"bytes\"},"
+			  "{\"name\":\"dram.write\",\"unit\":\"bytes\"}]}",
 	};
 	struct outcome outcome;
 
