@@ -169,7 +169,8 @@ class Undisturbed(Bare):
         policy.unlink(missing_ok=True)
         before = self.starts()
         process = self.start(*self.words(f"exec tests/dev/install-packages {WITH_SERVICES[-1]}"))
-        wait_for(policy.exists, "policy-rc.d", OVERLAY_SECONDS)
+        wait_for(lambda: self.running("dpkg", "--status-fd"), "dpkg", OVERLAY_SECONDS)  # before, nothing is installed
+        tap.check(policy.exists(), "no policy-rc.d")
         self.kill(signal.SIGTERM, "/bin/bash", "tests/dev/install-packages")
         process.wait(timeout=OVERLAY_SECONDS)
         tap.check("install ok installed" in self.machine.run("dpkg", "--status", WITH_SERVICES[-1]), "not installed")
