@@ -2,6 +2,7 @@
 """PAPI itself, with its component pcp (tests/dev/papi.sh), on the agent. test_papi.py has the faults; this says that
 its papi-client finds what PAPI finds, and that PAPI's counts are those of libuncore, perf and the kernel."""
 import os
+import pathlib
 import re
 import shutil
 import statistics
@@ -48,6 +49,29 @@ event PM_MBA{{n}}_READ_BYTES = event={read}
 event PM_MBA{{n}}_WRITE_BYTES = event={write}
 event PM_MBA{{n}}_CLK_CYC = event={read}
 """
+# A machine whose channels are a PMU that this one has, so that perf knows it by the same name: the time stamp counters.
+MSR = pathlib.Path("/sys/bus/event_source/devices/msr")
+TIME_STAMPS = """
+[pmu uncore_standin_0]
+absent = yes
+[pmu uncore_standin_clock]
+absent = yes
+[pmu msr]
+type = {}
+cpumask = packages
+format event = config:0-63
+event tsc = event=0x0
+"""
+TIME_STAMPS_PLATFORM = """
+[dram.read]
+pmu = msr
+event = sysfs:tsc
+bytes = 64
+channel = tsc
+source = linux arch/x86/events/msr.c: not memory traffic
+confidence = high
+"""
+WAYS = ("libuncore", "PAPI uncored", "PAPI pcp", "perf stat")
 FILLED_PAGES = FILLED_BYTES // os.sysconf("SC_PAGESIZE")  # by papi-timeline
 
 
@@ -221,6 +245,25 @@ class ThreeWays(PapiCase):
 class ThroughSharedObject(ThreeWays):
     agent = "dso"
     title = "the agent as a shared object: "
+
+
+class Command(PapiCase):
+    def start_uncored(self, pcp):
+        machine = pcp.make_machine(TIME_STAMPS.format((MSR / "type").read_text().strip()))
+        pcp.start_uncored(machine=machine, platforms=pcp.make_platform(TIME_STAMPS_PLATFORM))
+
+    def test_table(self):
+        """./dev papi -- COMMAND shows what each way counted and how long it read, idle and beside two busy loops"""
+        if not MSR.exists():
+            self.skipTest("the kernel has no PMU msr")
+        pcp = self.pcp_with()
+        for busy in (0, 2):
+            said = pcp.run("three-ways", "--readings", READINGS, "--busy", busy, "uncore-reader", "papi-reader", "sleep",
+                           STEADY_S, who={}, timeout=1000, env={"PYTHONPATH": os.environ["PYTHONPATH"]}).stdout
+            print("#", *said.splitlines(), sep="\n# ")
+            self.assertIn(f"{READINGS} readings in each way, beside {busy} busy loops, by CLOCK_MONOTONIC", said)
+            rows = re.findall(r"^ +(\d+) dram.read +(\S+(?: \S+)?) +[1-9]\d* .* [1-9]\d* us +[1-9]\d* us$", said, re.M)
+            self.assertEqual(rows, [(str(socket), way) for socket in range(n_sockets()) for way in WAYS])
 
 
 class Timeline(PapiCase):
