@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * papi-overflow COUNTERS THREADS CALLS EVENT: the program moves the counts of the simulated
+ * papi-overflow COUNTERS THREADS SIGNALS CALLS EVENT: the program moves the counts of the simulated
  * machine, which are in the file COUNTERS, and counts them by EVENT of PAPI, with an overflow
- * handler, until the handler was called CALLS times. THREADS further threads do the same beside it,
- * without a handler. Each read is a fresh one, so the signal also interrupts reads.
+ * handler, until SIGNALS signals made PAPI read, and the handler was called CALLS times. THREADS
+ * further threads do the same beside it, without a handler. Each read outside is a fresh one, so
+ * the signal also interrupts reads.
  *
  * PAPI's timer goes by CPU time, which the kernel looks at in each tick, 100 to 1000 times a
- * second. So a second timer sends the same signal at 1 kHz of real time.
+ * second. So a second timer sends the same signal at 1 kHz of real time, and its signals are
+ * counted. The handler is called only at those that find a newer count.
  *
  * While SIGPROF is blocked, a thread is in the handler: there nothing may allocate memory, lock a
- * mutex or write to a doorbell. Prints how often the handler was called, what was counted, what was
- * moved, and how often something forbidden was called.
+ * mutex or write to a doorbell. Prints how many signals came, how often the handler was called,
+ * what was counted, what was moved, and how often something forbidden was called.
  */
 #include <dlfcn.h>
 #include <err.h>
@@ -31,13 +33,14 @@
 #include "tests/harness/program.h"
 #include "tests/traffic/counters.h"
 
-enum { THREADS_MAX = 16, CALLS_MAX = 1000000, PERIOD_NS = 1000000, LINES = 2000 };
+enum { THREADS_MAX = 16, MOST = 1000000, PERIOD_NS = 1000000, LINES = 2000 };
 
 static struct traffic_counters *counters;
 static const char *event;
-static unsigned long calls, most_calls, moved, forbidden;
+static unsigned long signals, enough_signals, calls, enough_calls, moved, forbidden;
 static pthread_t threads[THREADS_MAX];
 static timer_t timer;
+static void (*read_by_papi)(int, siginfo_t *, void *);
 
 /* --- what a handler must not call --- */
 
@@ -105,7 +108,8 @@ static void check(int status, const char *call)
 
 static bool is_enough(void)
 {
-	return __atomic_load_n(&calls, __ATOMIC_RELAXED) >= most_calls;
+	return __atomic_load_n(&calls, __ATOMIC_RELAXED) >= enough_calls &&
+	       __atomic_load_n(&signals, __ATOMIC_RELAXED) >= enough_signals;
 }
 
 static void on_overflow(int set, void *address, long long vector, void *context)
@@ -169,6 +173,26 @@ static void begin_papi(void)
 	check(PAPI_set_opt(PAPI_DEF_ITIMER_NS, &option), "PAPI_set_opt");
 }
 
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	if (info->si_code == SI_TIMER)
+		__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
+	read_by_papi(number, info, context);
+}
+
+/* PAPI's handler goes on under the same mask. */
+static void count_signals(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGPROF, NULL, &action) < 0)
+		err(1, "sigaction");
+	read_by_papi = action.sa_sigaction;
+	action.sa_sigaction = on_signal;
+	if (sigaction(SIGPROF, &action, NULL) < 0)
+		err(1, "sigaction");
+}
+
 static void start_timer(void)
 {
 	struct sigevent how = {
@@ -198,12 +222,13 @@ int main(int argc, char *argv[])
 	int set, code;
 	unsigned long n;
 
-	if (argc != 5)
-		errx(2, "Usage: papi-overflow COUNTERS THREADS CALLS EVENT");
+	if (argc != 6)
+		errx(2, "Usage: papi-overflow COUNTERS THREADS SIGNALS CALLS EVENT");
 	map_counters(argv[1]);
 	n = program_number(argv[2], THREADS_MAX);
-	most_calls = program_number(argv[3], CALLS_MAX);
-	event = argv[4];
+	enough_signals = program_number(argv[3], MOST);
+	enough_calls = program_number(argv[4], MOST);
+	event = argv[5];
 	begin_papi();
 	set = new_set();
 	check(PAPI_event_name_to_code(event, &code), event);
@@ -212,12 +237,14 @@ int main(int argc, char *argv[])
 	for (unsigned long i = 0; i < n; i++)
 		if (pthread_create(&threads[i], NULL, read_beside, NULL) != 0)
 			errx(1, "Cannot begin a thread.");
+	count_signals();
 	start_timer();
 	move_and_read(set);
 	timer_delete(timer);
 	for (unsigned long i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);
 	check(PAPI_stop(set, &value), "PAPI_stop");
-	printf("%lu %lld %lu %lu\n", calls, value / TRAFFIC_LINE_BYTES, moved, forbidden);
+	printf("%lu %lu %lld %lu %lu\n", signals, calls, value / TRAFFIC_LINE_BYTES, moved,
+		forbidden);
 	return 0;
 }
