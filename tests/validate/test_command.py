@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 import machine
@@ -68,8 +69,12 @@ def helps():
 
 
 def no_uncored():
-    """Without uncored nothing is measured, and the sentence says what to do"""
-    says(validate("--socket", "/nowhere/socket"), NOT_MEASURED, "/nowhere/socket")
+    """Without uncored nothing is measured, the sentence says what to do, and a file of -o stays as it was"""
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder, "result")
+        output.write_text("before", encoding="ascii")
+        says(validate("--socket", "/nowhere/socket", "--json", "-o", output), NOT_MEASURED, "/nowhere/socket")
+        tap.equal(output.read_text(encoding="ascii"), "before", "output")
 
 
 def another_machine():
@@ -269,11 +274,11 @@ def only_one():
 
 
 @contextlib.contextmanager
-def started(served, *words):
+def started(served, *words, begun="Platform"):
     """Runs until it has begun to measure."""
     with subprocess.Popen(served.command(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=served.environment, cwd="/") as process:
-        while "Platform" not in process.stdout.readline():
+        while begun not in process.stdout.readline():
             tap.check(process.poll() is None, "it ended at once")
         time.sleep(1)
         try:
@@ -284,12 +289,17 @@ def started(served, *words):
 
 
 def interrupted():
-    """Ctrl-C ends it with a sentence and status 130"""
-    with machine.serving(Machine()) as served, started(served, "--time", "600", "--error", "0.1") as process:
-        process.send_signal(signal.SIGINT)
-        said = process.stdout.read()
-        tap.equal(process.wait(machine.SECONDS), 128 + signal.SIGINT, f"{said}status")
-    tap.check("interrupted" in said, said)
+    """Ctrl-C ends it with a sentence and status 130, and a file of -o stays as it was"""
+    with machine.serving(Machine()) as served:
+        output = served.folder / "result"
+        output.write_text("before", encoding="ascii")
+        for words, begun in (((), "Platform"), (("-k", "load", "--size", "65536-65599", "--csv", "-o", output), "SIMULATED")):
+            with started(served, "--time", "600", "--error", "0.1", *words, begun=begun) as process:
+                process.send_signal(signal.SIGINT)
+                said = process.stdout.read()
+                tap.equal(process.wait(machine.SECONDS), 128 + signal.SIGINT, f"{said}status")
+            tap.check("interrupted" in said, said)
+        tap.equal(output.read_text(encoding="ascii"), "before", "output")
 
 
 def uncored_goes():

@@ -255,23 +255,9 @@ static int validate_write_text(struct session *session, const char *json)
 	return check_file(session->options.report, written_end(&session->report));
 }
 
+/* The functions below return the exit status, or negative if @out has no whole result. */
+
 static int write_report(struct session *session, FILE *out)
-{
-	_cleanup_free_ char *report = report_json(session);
-
-	if (!report) {
-		validate_complain("out of memory.");
-		return -ENOMEM;
-	}
-	if (session->options.json)
-		fprintf(out, "%s\n", report);
-	if (write_page(session, report) < 0 || validate_write_text(session, report) < 0)
-		return -EIO;
-	return session->options.keep ? validated_keep(report) : 0;
-}
-
-/* Returns the exit status. */
-static int validate(struct session *session, FILE *out)
 {
 	static const int statuses[] = {
 		[OUTCOME_RIGHT] = 0,
@@ -279,33 +265,39 @@ static int validate(struct session *session, FILE *out)
 		[OUTCOME_UNCLEAR] = EXIT_INCONCLUSIVE,
 		[OUTCOME_DEFECT] = EXIT_FAILED,
 	};
+	_cleanup_free_ char *report = report_json(session);
 
+	if (!report)
+		return validate_complain("out of memory.");
+	if (session->options.json)
+		fprintf(out, "%s\n", report);
+	if (write_page(session, report) < 0 || validate_write_text(session, report) < 0)
+		return EXIT_NOT_MEASURED;
+	if (session->options.keep && validated_keep(report) < 0)
+		return EXIT_NOT_MEASURED;
+	return statuses[judge_outcome(session)];
+}
+
+static int validate(struct session *session, FILE *out)
+{
 	if (!session->options.json)
 		print_head(out, session);
 	fflush(out);
 	if (judge_all(session, out) < 0)
-		return EXIT_NOT_MEASURED;
+		return -1;
 	if (!session->options.json)
 		print_result(out, session);
-	if (write_report(session, out) < 0)
-		return EXIT_NOT_MEASURED;
-	return statuses[judge_outcome(session)];
+	return write_report(session, out);
 }
 
 /* --- the command --- */
 
 static int validate_run(struct session *session, FILE *out)
 {
-	int status;
-
 	if (open_session(session) < 0)
-		return EXIT_NOT_MEASURED;
+		return -1;
 	validate_take_signals();
-	if (session->options.kernel)
-		status = single_run(session, out) < 0 ? EXIT_NOT_MEASURED : 0;
-	else
-		status = validate(session, out);
-	return stopped_by ? EXIT_BY_SIGNAL + stopped_by : status;
+	return session->options.kernel ? single_run(session, out) : validate(session, out);
 }
 
 static int run_alone(struct session *session, FILE *out)
@@ -314,12 +306,11 @@ static int run_alone(struct session *session, FILE *out)
 
 	if (only >= 0)
 		return validate_run(session, out);
-	validate_complain(
+	return validate_complain(
 		"%s", only == -EADDRINUSE
 			      ? "another `uncore validate` runs on this machine, and the two would "
 				"disturb each other: wait until it has ended."
 			      : strerror(-only));
-	return EXIT_NOT_MEASURED;
 }
 
 int command_validate(int argc, char **argv)
@@ -341,5 +332,7 @@ int command_validate(int argc, char **argv)
 	if (page_open(&session.page) < 0)
 		return EXIT_NOT_MEASURED;
 	status = run_alone(&session, file.out);
-	return check_file(path, written_end(&file)) < 0 ? EXIT_NOT_MEASURED : status;
+	if (status < 0 || check_file(path, written_end(&file)) < 0)
+		status = EXIT_NOT_MEASURED;
+	return stopped_by ? EXIT_BY_SIGNAL + stopped_by : status;
 }
