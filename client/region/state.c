@@ -93,7 +93,7 @@ static bool count_members(
 
 	*ret_counts = 0;
 	for (unsigned i = 0; i < n && is_known; i++)
-		if (table_phase(table, i) == TABLE_JOINED)
+		if (table_phase(table, i) == TABLE_JOINED && table_has_cell(table, i, part))
 			is_known = count_member(
 				&table->cells[i][first], &table->cells[i][part], ret_counts);
 	return is_known;

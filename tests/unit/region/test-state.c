@@ -136,6 +136,8 @@ static bool turn(unsigned slot, int before, int now, uint64_t now_ns)
 
 	const bool is_change = state_turns_class(&turn);
 
+	for (unsigned place = 0; place < STATE_ROWS; place++)
+		table_use_cell(table, slot, place);
 	state_turn(table->cells[slot], &turn);
 	return is_change;
 }
@@ -238,5 +240,30 @@ CASE("a count waits for no member that changes")
 	table->cells[1][1].lock++;
 	state_recount_all(table);
 	assert_int_equal(counts_in(table), STATE_PART + STATE_IN);
+	table_unmap(table);
+}
+
+static bool is_in_memory(const void *at)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	unsigned char is;
+
+	assert_int_equal(mincore((void *)((uintptr_t)at / page * page), 1, &is), 0);
+	return is & 1;
+}
+
+CASE("a count gives no memory to cells that were never used")
+{
+	enum { FAR = 64 }; /* its cells are in another page, also of huge ones */
+
+	make_table();
+	table->header.n_slots = FAR + 1;
+	table->slots[FAR].state = TABLE_JOINED;
+	turn(0, UNCORE_STATE_LEFT, UNCORE_STATE_ON, 10);
+	table->slots[0].state = TABLE_DIED;
+	state_recount_all(table);
+	assert_int_equal(counts_in(table), 0);
+	assert_true(is_in_memory(table->cells[0]));
+	assert_false(is_in_memory(table->cells[FAR]));
 	table_unmap(table);
 }
