@@ -38,22 +38,32 @@ static int find_room(struct spans *spans)
 	return spans->free < SPANS_MOST ? 0 : -ENOSPC;
 }
 
-static int span_keep(struct spans *spans, const struct passage *passage, uint64_t *ret_handle)
+/* The place is not free any more, and not open yet. */
+static int span_reserve(struct spans *spans, uint32_t *ret_place)
 {
 	int r;
 
 	pthread_mutex_lock(&spans->lock);
 	r = find_room(spans);
 	if (r == 0) {
-		struct span *span = &spans->list[spans->free];
-
-		span->passage = *passage;
-		span->n_uses++;
-		*ret_handle = handle_of(spans, spans->free);
-		spans->free += 1 + span->skip;
+		*ret_place = spans->free;
+		spans->free += 1 + spans->list[*ret_place].skip;
 	}
 	pthread_mutex_unlock(&spans->lock);
 	return r;
+}
+
+/* Returns the handle. */
+static uint64_t span_open(struct spans *spans, uint32_t place, const struct passage *passage)
+{
+	uint64_t handle;
+
+	pthread_mutex_lock(&spans->lock);
+	spans->list[place].passage = *passage;
+	spans->list[place].n_uses++;
+	handle = handle_of(spans, place);
+	pthread_mutex_unlock(&spans->lock);
+	return handle;
 }
 
 /* False: there is no such open span. */
@@ -81,22 +91,22 @@ static int span_begin(struct regions *regions, const char *name, uint64_t *ret_s
 {
 	struct region *region = NULL;
 	struct passage passage;
-	int r = regions_find_or_add(regions, name, &region), error;
+	uint32_t place;
+	int r = regions_find_or_add(regions, name, &region);
 
 	*ret_span = 0;
 	if (r < 0)
 		return r;
+	r = span_reserve(&regions->spans, &place);
+	if (r == -ENOSPC)
+		return error_say(r, "There are %d open spans already, the most.", SPANS_MOST);
+	if (r < 0)
+		return regions_no_memory();
 	STORE(regions->team.table->regions[region->index].has_spans, 1);
-	error = passage_begin(regions, region, NULL, &passage);
-	r = span_keep(&regions->spans, &passage, ret_span);
-	if (r == 0) {
-		regions_trace(
-			regions, TRACE_SPAN_BEGIN, region->index, passage.begun_ns, *ret_span);
-		return error;
-	}
-	passage_end(regions, &passage, clock_now_ns());
-	return r == -ENOSPC ? error_say(r, "There are %d open spans already, the most.", SPANS_MOST)
-			    : regions_no_memory();
+	r = passage_begin(regions, region, NULL, &passage);
+	*ret_span = span_open(&regions->spans, place, &passage);
+	regions_trace(regions, TRACE_SPAN_BEGIN, region->index, passage.begun_ns, *ret_span);
+	return r;
 }
 
 static int span_end(struct regions *regions, uint64_t handle)

@@ -224,6 +224,7 @@ static void open_many_spans(struct fake_daemon *daemon)
 {
 	enum { MOST = 65536 };
 	static uint64_t spans[MOST];
+	struct json_object *report;
 	uint64_t one_more;
 
 	for (int i = 0; i < MOST; i++)
@@ -233,7 +234,9 @@ static void open_many_spans(struct fake_daemon *daemon)
 		CHECK(uncore_span_end(spans[i]) == 0);
 	CHECK(uncore_span_begin("isend", &one_more) == 0);
 	CHECK(uncore_span_end(one_more) == 0);
-	json_object_put(take_report(daemon));
+	report = take_report(daemon);
+	check_counts(report, "0", MOST + 1, 0);
+	json_object_put(report);
 }
 
 CASE("the number of open spans is bounded")
