@@ -64,6 +64,7 @@ static int open_found(
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	const int folder_fd = folder->fd;
 	char target[NAME_MAX + 2];
+	struct stat status;
 	ssize_t n;
 
 	*ret_fd = openat(folder_fd, name, flags);
@@ -78,7 +79,9 @@ static int open_found(
 		return json_files_leave_out(ret_why, "it is a link out of the folder");
 	target[n] = '\0';
 	if (names_have(&folder->names, target))
-		return -EALREADY;
+		return fstatat(folder_fd, name, &status, 0) < 0 && errno == ELOOP
+			       ? json_files_leave_out(ret_why, "it is a link that leads to itself")
+			       : -EALREADY;
 	*ret_fd = openat(folder_fd, target, flags);
 	if (*ret_fd < 0 && errno == ELOOP)
 		return json_files_leave_out(ret_why, "it is a link to a link");
