@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/launcher/hostlist.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -127,6 +128,14 @@ int hostlist_parse(const char *text, struct hostlist *ret)
 	}
 	*ret = list;
 	return 0;
+}
+
+const char *hostlist_wanted(int error)
+{
+	static_assert(HOSTLIST_MOST == 65536, "as below");
+	if (error == -ENOMEM)
+		return "no more hosts than there is memory for";
+	return error == -E2BIG ? "at most 65,536 hosts" : "a list like n[01-03,7],login1";
 }
 
 bool hostlist_is_same(const char *name, const char *other)

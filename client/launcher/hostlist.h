@@ -15,6 +15,9 @@ struct hostlist {
 /* 0; -EINVAL: @text is not such a list; -E2BIG: more than HOSTLIST_MOST; -ENOMEM. */
 int hostlist_parse(const char *text, struct hostlist *ret);
 
+/* For a sentence behind such an error: what the text should be. */
+const char *hostlist_wanted(int error);
+
 /* Are both names of the same host? A name with a domain matches the name without it. */
 bool hostlist_is_same(const char *name, const char *other);
 

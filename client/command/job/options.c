@@ -51,12 +51,13 @@ static int take_key(const char *text, struct job_options *options)
 
 static int take_hosts(const char *text, struct job_options *options)
 {
+	int r;
+
 	hostlist_done(&options->hosts);
-	return hostlist_parse(text, &options->hosts) == 0
-		       ? -1
-		       : option_complain(tables[options->verb],
-				 "--hosts takes a list like n[01-03,7],login1, and got \"%s\"",
-				 text);
+	r = hostlist_parse(text, &options->hosts);
+	return r == 0 ? -1
+		      : option_complain(tables[options->verb], "--hosts takes %s, and got \"%s\"",
+				hostlist_wanted(r), text);
 }
 
 /* Keeps the absolute path: a later call, which runs in another folder, may have to write the record

@@ -33,18 +33,12 @@ static int report_take_option(const struct option_row *row, const char *text, vo
 
 static int parse_hosts(struct report_options *options)
 {
-	if (!options->host_list)
-		return -1;
-	switch (hostlist_parse(options->host_list, &options->hosts)) {
-	case 0:
-		return -1;
-	case -E2BIG:
-		return option_complain(&report_table, "--hosts has too many hosts");
-	default:
-		return option_complain(&report_table,
-			"--hosts takes a list like n[01-03,7],login1, and got \"%s\"",
-			options->host_list);
-	}
+	const char *text = options->host_list;
+	const int r = text ? hostlist_parse(text, &options->hosts) : 0;
+
+	return r == 0 ? -1
+		      : option_complain(&report_table, "--hosts takes %s, and got \"%s\"",
+				hostlist_wanted(r), text);
 }
 
 /* Some options need files, and the others need their absence. */

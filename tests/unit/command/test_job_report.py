@@ -109,6 +109,8 @@ def hosts():
     tap.equal((run["missing"], run["total"]["dram.read"]["bytes"]), (["n2.site"], 5), "sum of the others")
     report(records[:1], "--hosts", "n1.site")
     contains(report(records[1:], status=1).stdout, "n3 has no figures")
+    contains(report(records, "--hosts", "n[1", status=2).stderr, '--hosts takes a list like n[01-03,7],login1, and got "n[1"')
+    contains(report(records, "--hosts", "n[1-65537]", status=2).stderr, "--hosts takes at most 65,536 hosts, and got")
 
 
 def shares():

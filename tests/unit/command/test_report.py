@@ -501,7 +501,7 @@ def many_nodes():
 def usage():
     """Wrong options are refused"""
     for options, words in ((("--nodes",), "need a FILE or DIR"), (("--hosts", "n[1", "x"), "--hosts takes a list"),
-                           (("--hosts=n[1-99999999]", "x"), "too many hosts"), (("--sum", "x"), "uncore report --help")):
+                           (("--hosts=n[1-99999999]", "x"), "--hosts takes at most 65,536 hosts"), (("--sum", "x"), "uncore report --help")):
         done = report({}, *options, paths=[])
         tap.equal((done.returncode, done.stdout), (2, ""), f"status and output of {options}")
         contains(done.stderr, words)
