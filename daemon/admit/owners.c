@@ -51,6 +51,7 @@ static int parse_passwd(struct owners *owners, FILE *file)
 	return file && ferror(file) ? -EIO : 0;
 }
 
+/* False also if several uids have the name: newuidmap(1) lets each of them use its ranges. */
 static bool find_uid(const struct owners *owners, char *name, uint32_t *ret)
 {
 	const struct owner_range wanted = { .name = name };
@@ -59,9 +60,15 @@ static bool find_uid(const struct owners *owners, char *name, uint32_t *ret)
 							   sizeof wanted, owners_compare_names)
 						 : NULL;
 
-	if (user)
-		*ret = (uint32_t)user->first;
-	return user;
+	if (!user)
+		return false;
+	*ret = (uint32_t)user->first;
+	while (user > owners->ranges && owners_compare_names(user - 1, &wanted) == 0)
+		user--;
+	while (user < owners->ranges + owners->n_users && owners_compare_names(user, &wanted) == 0)
+		if (user++->first != *ret)
+			return false;
+	return true;
 }
 
 /* --- subuid(5): lines "owner:first:count", where the owner is a name or a number --- */

@@ -3,8 +3,8 @@
  * The account of each uid, by two files of this node. A uid of /etc/passwd is an account itself,
  * and so is a uid in nobody's subordinate range. A uid in the subordinate range of exactly one
  * owner (subuid(5)) belongs to that owner. Ranges overlap in practice, and an owner may have a name
- * that /etc/passwd does not know. A uid in such ranges belongs to the block of 65,536 uids around
- * it.
+ * that /etc/passwd does not know, or has for several uids. A uid in such ranges belongs to the
+ * block of 65,536 uids around it.
  *
  * No directory service is asked, because it may be slow or down, and every client would wait for
  * it.
@@ -20,7 +20,7 @@
 struct owner_range {
 	uint64_t first, n;
 	uint32_t owner;
-	bool is_known; /* false: the owner's name is not in passwd */
+	bool is_known; /* false: the owner's name is not in passwd, or is of several uids */
 	char *name;    /* owned; of a user of passwd. NULL: this is a range of subuid */
 };
 

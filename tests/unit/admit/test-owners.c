@@ -203,6 +203,16 @@ CASE("counts may be huge")
 	assert_nobodys("ann:18446744073709551615:18446744073709551615\n", 100000);
 }
 
+CASE("a name that several uids of passwd have settles nothing")
+{
+	static const char text[] = "ann:x:1001:1001::/:\nann:x:1000:1000::/:\nbob:x:7:7::/:\n"
+				   "ann:x:1000:1000::/:\nbob:x:7:7::/home:\n";
+
+	assert_int_equal(ask_both(text, "ann:100000:10\n", 100000), block_of(100000));
+	assert_int_equal(ask_both(text, "bob:100000:10\n", 100000), 7);
+	assert_int_equal(ask_both(text, "ann:100000:10\n", 1000), 1000);
+}
+
 /* --- files that change --- */
 
 static void pass(struct owners *owners, unsigned seconds)
