@@ -38,8 +38,7 @@ struct trace_record {
 	uint64_t time_ns, value;
 	uint32_t thread;
 	uint16_t which;
-	uint16_t
-		state; /* .kind | .lap << 8, written last; the lap tells a record from older ones */
+	uint16_t state; /* kind | lap << 8, written last; the lap tells a record from older ones */
 };
 
 struct trace_head {

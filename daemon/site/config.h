@@ -41,7 +41,7 @@ struct config {
 	char disabled_metrics[1024];   /* the same */
 	unsigned n_calibrations;
 	struct config_calibration calibrations[PAGE_METRICS_MAX];
-	char sweep_method[8]; /* auto, read, bpf: see method.h */
+	char sweep_method[8]; /* auto, read, bpf: see snapshot.h */
 	bool realtime;        /* readers run in SCHED_FIFO, if the system permits it */
 	struct fault refused; /* why the file is wrong and this older content applies; or "" */
 };

@@ -14,7 +14,7 @@ enum figures_parts { FIGURES_SOCKETS, FIGURES_NODES, FIGURES_CHANNELS, FIGURES_P
 
 struct figures {
 	struct reader reader;
-	enum figures_parts wanted; /* for figures_open() */
+	enum figures_parts wanted; /* of the next figures_take() */
 	struct parts parts;
 	struct readout before, now;
 	bool is_begun;         /* an interval begins with .before */
