@@ -67,7 +67,7 @@ struct machine : detail::c_machine {
 	}
 };
 
-/* What functions of uncore.h return: a negative errno is an error, all else is none. */
+/* What functions of uncore.h return: a negative errno is an error, all else is not. */
 inline std::error_code error_of(int result) noexcept
 {
 	return result < 0 ? std::error_code(-result, std::generic_category()) : std::error_code();

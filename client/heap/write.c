@@ -197,7 +197,7 @@ static int heap_fill_file(int fd, const char *text)
 	return fflush(out) == EOF ? -errno : 0;
 }
 
-/* The half of a file is none. */
+/* Half of a file is not a file. */
 static void remove_file(const char *path, const struct stat *made)
 {
 	struct stat status;

@@ -246,7 +246,7 @@ CASE("if a candidate lacks a count, or has one of another event, the order is th
 	smooth->misses.absent = strdup("Not counted.");
 	check_by_bytes(&join, true);
 	free(take_ptr(smooth->misses.absent));
-	slow->misses.absent = strdup("It is no candidate.");
+	slow->misses.absent = strdup("It is not a candidate.");
 	{
 		struct candidates found;
 

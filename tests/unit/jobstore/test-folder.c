@@ -235,7 +235,7 @@ CASE("garbage is not a run")
 }
 
 /* The head holds, and what follows does not. */
-CASE("a reading that cannot be read back is none")
+CASE("a reading that cannot be read back is not a reading")
 {
 	enum { HEAD = sizeof(struct run_head) };
 	static const size_t lengths[] = { HEAD, HEAD + 4, HEAD + sizeof(struct uncore_sample) };
