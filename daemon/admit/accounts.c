@@ -23,7 +23,8 @@ void accounts_done(struct accounts *a)
 	*a = (struct accounts){};
 }
 
-/* The account that has been without connections for the longest, or ACCOUNTS_NONE. */
+/* The account that has been without connections for the longest, and is not held; or ACCOUNTS_NONE.
+ */
 static unsigned find_deserted(const struct accounts *a)
 {
 	unsigned found = ACCOUNTS_NONE;
@@ -31,7 +32,8 @@ static unsigned find_deserted(const struct accounts *a)
 	for (unsigned i = 0; i < a->n; i++)
 		if (!a->accounts[i].n_peers &&
 			(found == ACCOUNTS_NONE ||
-				a->accounts[i].left_ns < a->accounts[found].left_ns))
+				a->accounts[i].left_ns < a->accounts[found].left_ns) &&
+			!(a->is_held && a->is_held(a->holder, i)))
 			found = i;
 	return found;
 }

@@ -6,7 +6,7 @@
  * ACCOUNTS_MAX.
  *
  * When its last connection is gone, an account keeps its number and its debts, until another
- * account needs the number.
+ * account needs the number, and nothing of the account is held under it any more.
  */
 #pragma once
 
@@ -32,6 +32,9 @@ struct accounts {
 	uint64_t *ids;                      /* owned, by number */
 	struct account *accounts;           /* owned, by number */
 	uint64_t (*refusals)[POLICY_RULES]; /* owned, by number and rule */
+	/* Does the account still have something elsewhere, under its number? NULL: never. */
+	bool (*is_held)(const void *holder, unsigned number);
+	const void *holder;
 };
 
 /* 0, -ENOMEM. */
@@ -40,8 +43,8 @@ void accounts_done(struct accounts *accounts);
 
 /*
  * Returns the number of the account @id, a new one if it has none, or ACCOUNTS_NONE if no number is
- * free and all accounts have connections. *@ret_is_new: the number is new to @id, so all that
- * others have stored under the number is void.
+ * free and all accounts have connections or are held. *@ret_is_new: the number is new to @id, so
+ * all that others have stored under the number is void.
  */
 unsigned accounts_find(struct accounts *accounts, uint64_t id, bool *ret_is_new);
 

@@ -125,8 +125,8 @@ static void close_list(struct closers *closers, struct queue *queue, struct clos
 		queue->since_ns = 0;
 		list->cost_ns = clock_thread_ns() - before_ns;
 		queue->n_waiting -= !list->was_served;
-		queue->n_pending--;
 		give_back(closers, list);
+		queue->n_pending--;
 		closers->n_pending--;
 	}
 }
@@ -208,6 +208,18 @@ void closers_beware(struct closers *closers, unsigned account)
 
 	queue->costly_until_ns = clock_now_ns() + COSTLY_FOR_NS;
 	queue->costly_ns = 0;
+}
+
+bool closers_hold(const struct closers *closers, unsigned account)
+{
+	return closers->queues[queue_at(account)].n_pending;
+}
+
+void closers_forget(struct closers *closers, unsigned account)
+{
+	struct queue *queue = &closers->queues[queue_at(account)];
+
+	queue->costly_ns = queue->costly_until_ns = 0;
 }
 
 /* Waking the watchers of a client's end can cost much, so it wakes them once, and then looks

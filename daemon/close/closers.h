@@ -47,6 +47,13 @@ void closers_close_served(struct closers *closers, unsigned account, int *fd);
  * minute. */
 void closers_beware(struct closers *closers, unsigned account);
 
+/* Does a descriptor of @account wait to be closed? */
+bool closers_hold(const struct closers *closers, unsigned account);
+
+/* @account, which they do not hold, stands for somebody else from now on: its closes are not costly
+ * any more. */
+void closers_forget(struct closers *closers, unsigned account);
+
 /* As closers_close_connection(), for one that was not answered. Its client had hardly time to make
  * its close costly, so the main thread closes it if that waits for nothing, also if too many wait.
  */

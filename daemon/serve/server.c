@@ -35,10 +35,20 @@ int server_init(struct server *server, struct config *config, struct listener *l
 
 /* --- accounts and the main thread's time --- */
 
-/* Drops everything that is known of the account that had @number before. */
+/* Doorbells of the account exist, or are being closed, which may hang. */
+static bool is_held(const void *holder, unsigned number)
+{
+	const struct server *server = holder;
+
+	return closers_hold(server->closers, number) || users_have_account(&server->users, number);
+}
+
+/* Drops everything that is known of the account that had @number before, which pays for its last
+ * closes. */
 static void forget_account(struct server *server, unsigned number)
 {
-	users_forget_account(&server->users, number);
+	closers_settle(server->closers, &server->budget);
+	closers_forget(server->closers, number);
 	budget_forget(&server->budget, number);
 	for (unsigned s = 0; s < server->counters->n_readers; s++)
 		reader_forget_account(&server->counters->readers[s], number);
@@ -225,6 +235,8 @@ int server_begin(struct server *server, struct counters *counters)
 	server->n_refused_before = counters->generation.shared_page.header->daemon.refused;
 	if (r >= 0)
 		r = accounts_init(&server->accounts);
+	server->accounts.is_held = is_held;
+	server->accounts.holder = server;
 	if (r >= 0)
 		r = budget_init(&server->budget, &rules, ACCOUNTS_MAX);
 	if (r >= 0)

@@ -242,11 +242,12 @@ void users_tell(struct users *users, uint32_t quantum, const struct rules *rules
 			users_tell_one(users, users->table[i]);
 }
 
-void users_forget_account(struct users *users, unsigned account)
+bool users_have_account(const struct users *users, unsigned account)
 {
 	for (unsigned i = 0; i < users->n; i++)
 		if (users->table[i] && users->table[i]->account == account)
-			user_free(users, users->table[i]);
+			return true;
+	return false;
 }
 
 void users_drop_away(struct users *users)

@@ -68,9 +68,8 @@ int users_renew_doorbells(struct users *users, struct user *user);
  * rules for connecting. */
 void users_tell(struct users *users, uint32_t quantum, const struct rules *rules);
 
-/* @account, which has no connection, stands for somebody else from now on: frees the users that
- * were charged as it. */
-void users_forget_account(struct users *users, unsigned account);
+/* Is a user charged as @account? */
+bool users_have_account(const struct users *users, unsigned account);
 
 /* Frees the users that have no client. */
 void users_drop_away(struct users *users);

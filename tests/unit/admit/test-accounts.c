@@ -95,6 +95,22 @@ ACCOUNTS_CASE("a number with connections is never given away")
 	assert_int_equal(find_new(1), 8);
 }
 
+static bool is_eighth(const void *holder, unsigned number)
+{
+	return holder == &accounts && number == 8;
+}
+
+ACCOUNTS_CASE("a number that is held is not given away")
+{
+	accounts.is_held = is_eighth;
+	accounts.holder = &accounts;
+	take_all();
+	accounts_leave(&accounts, 8, 10);
+	accounts_leave(&accounts, 9, 20);
+	assert_int_equal(find_new(1), 9);
+	assert_int_equal(find_known(1008), 8);
+}
+
 ACCOUNTS_CASE("the account with most connections is found")
 {
 	unsigned a = find_new(1), b = find_new(2), c = find_new(3);

@@ -262,10 +262,13 @@ CLOSERS_CASE("after a while the account is named whose close hangs")
 	while (!closers_hang(closers, HANGING) && clock_now_ns() < deadline_ns)
 		usleep(10000);
 	assert_true(closers_hang(closers, HANGING));
+	assert_true(closers_hold(closers, HANGING));
 	assert_false(closers_hang(closers, OTHER));
+	assert_false(closers_hold(closers, OTHER));
 	lingering_close(&lingering);
 	wait_until_pending(0);
 	assert_false(closers_hang(closers, HANGING));
+	assert_false(closers_hold(closers, HANGING));
 }
 
 /* Closes of @n doorbells of HANGING wait behind one that hangs. */
@@ -451,6 +454,8 @@ CLOSERS_CASE("an account whose closes are costly has them made by its thread for
 	closers_beware(closers, OTHER);
 	assert_false(is_closed_here(OTHER));
 	wait_until_pending(0);
+	closers_forget(closers, OTHER);
+	assert_true(is_closed_here(OTHER));
 }
 
 CLOSERS_CASE("what nobody is charged for is closed, too")

@@ -202,16 +202,15 @@ USERS_CASE("a uid that belongs to another account now is another user")
 	users_leave(&users, before);
 }
 
-USERS_CASE("users of a forgotten account go")
+USERS_CASE("an account has users until they are dropped")
 {
 	users_leave(&users, enter(1000, 5));
 	users_leave(&users, enter(1001, 5));
 	users_leave(&users, enter(1002, 6));
-	users_forget_account(&users, 5);
-	assert_false(is_there(1000));
-	assert_false(is_there(1001));
-	assert_true(is_there(1002));
-	assert_int_equal(users.n_away, 1);
+	assert_true(users_have_account(&users, 5));
+	assert_false(users_have_account(&users, 1000));
+	users_drop_away(&users);
+	assert_false(users_have_account(&users, 5));
 }
 
 USERS_CASE("memory is given back although a client keeps its descriptor")
