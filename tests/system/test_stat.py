@@ -258,7 +258,8 @@ def boxes_that_stand():
             tap.check("partial" not in table and "too low" not in table, table)
             within(" ".join(daemon.info().split()),
                    "socket 0: " + " ".join(f"standin{i}" for i in dead) +
-                   " have counted nothing since uncored began: if no memory is fitted there, that is right")
+                   " have counted nothing since uncored began: if no memory is fitted there, that is right "
+                   "(`uncore validate` shows whether bytes are missing)")
     with Daemon(dead=[]) as daemon:
         _, table = daemon.stat(*touch)
         tap.check("partial" not in table and "too low" not in table, table)

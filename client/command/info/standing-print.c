@@ -49,7 +49,8 @@ static void print_alarm(const struct uncore *handle, const struct standing *one)
 		snprintf(line, sizeof line,
 			"%s of socket %" PRIu32
 			" has counted nothing since uncored began, while its %" PRIu32
-			" sisters counted: if no memory is fitted there, that is right",
+			" sisters counted: if no memory is fitted there, that is right (`uncore "
+			"validate` shows whether bytes are missing)",
 			one->name, one->socket, one->n_sisters);
 	output_labelled("boxes", line);
 }
@@ -69,7 +70,7 @@ static void print_empty(const struct standing all[], int n, int first)
 			text_append(line, sizeof line, " %s", all[i].name);
 	text_append(line, sizeof line,
 		" have counted nothing since uncored began: if no memory is fitted there, that is "
-		"right");
+		"right (`uncore validate` shows whether bytes are missing)");
 	output_labelled("boxes", line);
 }
 
