@@ -70,6 +70,7 @@ struct plan_socket {
 	 * that there should be. */
 	struct plan_found {
 		unsigned n, n_expected;
+		unsigned n_here; /* of these, those that are certainly on this socket */
 	} found[PAGE_METRICS_MAX];
 };
 

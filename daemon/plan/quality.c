@@ -16,9 +16,9 @@
 
 /* The boxes of one term on one socket. */
 struct box_count {
-	unsigned has, lost;
-	const struct match *lacks;   /* the first PMU that lacks some, or NULL */
-	char why[2 * PAGE_TEXT_MAX]; /* ... and its reason */
+	unsigned has, lost, lost_here; /* lost somewhere, or certainly on this socket */
+	const struct match *lacks;     /* the first PMU that lacks some, or NULL */
+	char why[2 * PAGE_TEXT_MAX];   /* ... and its reason */
 };
 
 /* Puts "uncore_imc_3: " before a reason that does not name the PMU itself. */
@@ -46,6 +46,8 @@ static struct box_count count_boxes(
 		if (lost && !count.lacks)
 			quality_explain(&count, match, why);
 		count.lost += lost;
+		if (match->pmu->cpumask && match_next_cpu(match->pmu, topology, s, -1) >= 0)
+			count.lost_here += lost;
 		while (match->usable && (cpu = match_next_cpu(match->pmu, topology, s, cpu)) >= 0)
 			count.has++;
 	}
@@ -103,7 +105,8 @@ static void quality_take_found(
 	struct plan_found *found = &socket->found[metric];
 
 	if (!found->n || (count->lost && quality_is_whole(socket, metric)))
-		*found = (struct plan_found){ count->has, count->has + count->lost };
+		*found = (struct plan_found){ count->has, count->has + count->lost,
+			count->has + count->lost_here };
 }
 
 /* The first dispute about an event of the metric, unless the site compared it with a known traffic.
@@ -177,14 +180,18 @@ void quality_judge(
 static void lower_uneven(
 	struct plan_socket *socket, unsigned metric, unsigned other, unsigned n_expected)
 {
-	char reasons[PLAN_WHY_MAX] = "";
+	struct plan_found *found = &socket->found[metric];
+	char before[PLAN_WHY_MAX], *why = socket->why[metric];
 
-	text_append(reasons, sizeof reasons, "%u of %u boxes: socket %u has more%s%s",
-		socket->found[metric].n, n_expected, other, socket->why[metric][0] ? "; " : "",
-		socket->why[metric]);
-	memcpy(socket->why[metric], reasons, sizeof reasons);
+	memcpy(before, why, sizeof before);
+	why[0] = '\0';
+	if (found->n < found->n_expected)
+		text_append(why, PLAN_WHY_MAX, "%s; socket %u has %u", before, other, n_expected);
+	else
+		text_append(why, PLAN_WHY_MAX, "%u of %u boxes: socket %u has more%s%s", found->n,
+			n_expected, other, before[0] ? "; " : "", before);
 	socket->quality[metric] |= PAGE_PARTIAL;
-	socket->found[metric].n_expected = n_expected;
+	found->n_expected = n_expected;
 }
 
 int quality_note_uneven(struct plan *plan, unsigned metric)
@@ -195,18 +202,20 @@ int quality_note_uneven(struct plan *plan, unsigned metric)
 	int r = 0;
 
 	for (unsigned s = 1; s < plan->n_sockets; s++)
-		if (plan->sockets[s].found[metric].n > most->found[metric].n)
+		if (plan->sockets[s].found[metric].n_here > most->found[metric].n_here)
 			most = &plan->sockets[s];
 	for (unsigned s = 0; r >= 0 && s < plan->n_sockets; s++) {
-		const unsigned n = plan->sockets[s].found[metric].n, other = most - plan->sockets;
+		const unsigned n = plan->sockets[s].found[metric].n_expected;
+		const unsigned n_most = most->found[metric].n_here;
+		const unsigned other = most - plan->sockets;
 
-		if (!quality_is_whole(&plan->sockets[s], metric) || n == most->found[metric].n)
+		if (plan->sockets[s].quality[metric] & PAGE_ABSENT || n >= n_most)
 			continue;
 		snprintf(why, sizeof why, "socket %u has %u of them, and socket %u has %u", s, n,
-			other, most->found[metric].n);
+			other, n_most);
 		r = plan_add_missing(plan, term->pmu, (int)metric, why);
 		if (term->channel[0])
-			lower_uneven(&plan->sockets[s], metric, other, most->found[metric].n);
+			lower_uneven(&plan->sockets[s], metric, other, n_most);
 	}
 	return r;
 }
