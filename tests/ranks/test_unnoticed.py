@@ -70,18 +70,20 @@ def play(scene):
 
 
 def commands():
-    """Under the commands, where no file may grow, the status is the program's"""
+    """Under the commands, where no file may grow, the status is the program's, stderr has the reason, and nothing is left"""
     program = ["sh", "-c", "exit 3"]
-    rows = [(["stat", "-o", "out", "--", *program], DONE), (["stat", "--json", "-o", "out", "--", *program], DONE),
-            (["run", "-o", "out", "--", *program], DONE), (["stat", "--anyway", "-o", "out", "--", *program], DONE),
-            (["stat", "--", "sh", "-c", "kill -XFSZ $$"], 128 + 25)]
+    rows = [(["stat", "-o", "out", "--", *program], DONE, "File too large"),
+            (["stat", "--json", "-o", "out", "--", *program], DONE, "File too large"),
+            (["run", "-o", "out", "--", PROGRAM, "plain"], DONE, "File too large"),
+            (["stat", "--anyway", "-o", "out", "--", *program], DONE, "File too large"),
+            (["stat", "--", "sh", "-c", "kill -XFSZ $$"], 128 + 25, ""),
+            (["export", "-o", "out"], 1, "File too large")]
     with serving() as uncored:
-        for words, status in rows:
-            must_end(run(uncored, [UNCORE, *words], no_file_grows), f"of {words}", status)
-        done = run(uncored, [UNCORE, "export", "-o", "out"], no_file_grows)
-        must_end(done, "of export", 1)
-        tap.check("File too large" in done.stderr, done.stderr)
-        tap.equal([name for name in left_in(uncored.folder, "out") if name != "out"], [], "left behind")
+        for words, status, said in rows:
+            done = run(uncored, [UNCORE, *words], no_file_grows)
+            must_end(done, f"of {words}", status)
+            tap.check(said in done.stderr, f"{words} said {done.stderr}")
+            tap.equal([name for name in left_in(uncored.folder, "out", ".uncore-") if name != "out"], [], f"left by {words}")
 
 
 def folders():
