@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uncore list: the names that `uncore stat -e` takes, and what each one is. */
 #include <stdio.h>
+#include <string.h>
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/output.h"
@@ -14,6 +15,14 @@ static int stat_list_fail(const char *text)
 {
 	fprintf(stderr, "uncore list: %s\n", text);
 	return EXIT_FAILED;
+}
+
+/* Names that do not say what they are. */
+static const char *stat_list_meaning(const char *name)
+{
+	if (strcmp(name, "itom") == 0)
+		return "  written whole, so not read before";
+	return strcmp(name, "specitom") == 0 ? "  the same, as the CPU predicted" : "";
 }
 
 static void stat_list_print(const struct total *total, const struct uncore *handle)
@@ -36,6 +45,7 @@ static void stat_list_print(const struct total *total, const struct uncore *hand
 				at += printf("  %s + %s",
 					uncore_metric_name(handle, total->tiers[k].read),
 					uncore_metric_name(handle, total->tiers[k].write));
+		at += printf("%s", stat_list_meaning(value->name));
 		is_absent = value->quality & UNCORE_ABSENT;
 		at += printf("%s", is_absent || *words ? "  " : "");
 		output_rest((size_t)at, 3, "%s%s", is_absent ? "absent: " : "",

@@ -241,7 +241,9 @@ CASE("metrics may be chosen")
 	assert_null(strstr(outcome.text, "hello"));
 	shell(&outcome, "$U list");
 	expect(&outcome, 0, "dram.total   bytes  dram.read + dram.write\n");
-	expect(&outcome, 0, "itom         bytes  absent: this machine has no such event\n");
+	expect(&outcome, 0,
+		"itom         bytes  written whole, so not read before  absent: this machine has "
+		"no such event\n");
 }
 
 CASE("a run may be prepared")
