@@ -112,4 +112,5 @@ setup_run() {
 	--tests) setup_to_test ;;
 	*) say "./dev setup: the only option is --tests." && return 2 ;;
 	esac
+	say "All packages are installed."
 }

@@ -36,5 +36,12 @@ def needs_root():
     tap.check("The demo runs uncored as root: run it as root, or as a user who may use sudo." in done.stderr, done.stderr)
 
 
+def helps():
+    """--help behind a command shows the help, and does nothing else"""
+    done = subprocess.run([DEV, "demo", "--help"], capture_output=True, text=True, check=False)
+    tap.equal((done.returncode, done.stderr), (0, ""), f"status and stderr of {done}")
+    tap.check("Usage: ./dev COMMAND" in done.stdout, done.stdout)
+
+
 tap.run_functions([("The demo ends well, and shows the bytes that its program read", shows_what_was_copied),
-                   (needs_root.__doc__, needs_root)])
+                   (needs_root.__doc__, needs_root), (helps.__doc__, helps)])
