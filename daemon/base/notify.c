@@ -22,7 +22,9 @@ enum {
 	FDS_MAX = 253, /* of one message: SCM_MAX_FD of the kernel */
 };
 
-static const int64_t START_NS = 2000000000, SERVING_NS = 100000000;
+/* How long messages wait for a manager that does not read. Once clients are served, they wait, too.
+ */
+static const int64_t START_NS = 10000000000, SERVING_NS = 100000000;
 
 static struct {
 	bool is_ready;

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 
+/* A CPU that goes offline and comes back at once stops its boxes for a moment only. */
 static const uint64_t STOPPED_NS = 1000000000;
 
 /* Reports only a box that stands still for a while. */
