@@ -111,12 +111,6 @@ class Suite:
             "PKG_CONFIG_PATH": str(self.client.prefix / self.client.option("libdir") / "pkgconfig")}).split()
         builds.link_same_names(self.folder, *flags)
 
-    def daemon_auto(self):
-        """-Ddaemon=auto leaves the daemon out where what it needs is missing, and nothing else"""
-        build = Build(self.folder / "auto", "-Ddaemon=auto", "-Dtests=auto", "-Dpcp=disabled", environment=self.alone)
-        files = [file.removeprefix(f"{build.prefix}/") for file in build.destinations()]
-        tap.check("bin/uncore" in files and "sbin/uncored" not in files, f"{files}")
-
     def in_prefix(self):
         """Nothing of the whole product goes outside a prefix, unless an option asks for it"""
         prefix = self.folder / "prefix"
@@ -127,18 +121,6 @@ class Suite:
         for name in ("lib/systemd/system/uncored.socket", "lib/sysusers.d/uncored.conf", "sbin/uncored"):
             tap.check(f"{prefix}/{name}" in files, f"{name} is not among {files}")
 
-    def asked_for(self):
-        """Units and PCP's files go where systemd and PCP look with the prefix /usr; PCP's also with -Dpcp=enabled"""
-        if subprocess.run(["pkg-config", "--exists", "systemd", "libpcp"], check=False).returncode:
-            raise tap.Skip("needs systemd and PCP's libraries: ./dev setup --tests installs them")
-        units = run("pkg-config", "--variable=systemd_system_unit_dir", "systemd").strip()
-        agent = run("sh", "-c", ". /etc/pcp.conf && printf %s $PCP_PMDAS_DIR/uncore/Install")
-        usual = Build(self.folder / "usual", "-Dtests=disabled", "--prefix=/usr").destinations()
-        asked = Build(self.folder / "asked", "-Dtests=disabled", "-Dpcp=enabled").destinations()
-        for name in (f"{units}/uncored.socket", "/etc/uncored/uncored.conf", agent):
-            tap.check(name in usual, f"{name} is not among {usual}")
-        tap.check(agent in asked, f"{agent} is not among {asked}")
-
 
 
 def main():
@@ -146,7 +128,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
         cases = (suite.tarball, suite.client_only, suite.left_out, suite.user_install, suite.starts, suite.run_path,
-                 suite.static_library, suite.daemon_auto, suite.in_prefix, suite.asked_for)
+                 suite.static_library, suite.in_prefix)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other kinds of builds: static, with link-time optimisation, the daemon alone."""
+"""Other kinds of builds: static, with link-time optimisation, the daemon alone, with options left out or asked for."""
 import pathlib
+import subprocess
 import tempfile
 
 import builds
 import tap
-from builds import CLIENT_ONLY, SOURCE, STATIC, Build, must_run, needed
+from builds import CLIENT_ONLY, SOURCE, STATIC, Build, must_run, needed, run
 
 
 class Suite:
@@ -46,13 +47,33 @@ class Suite:
         client = [file for file in files if "libuncore" in file or file.startswith(("bin/", "include/"))]
         tap.equal(client, [], "files of the client")
 
+    def daemon_auto(self):
+        """-Ddaemon=auto leaves the daemon out where what it needs is missing, and nothing else"""
+        build = Build(self.folder / "auto", "-Ddaemon=auto", "-Dtests=auto", "-Dpcp=disabled",
+                      environment=builds.tools_alone(self.folder))
+        files = [file.removeprefix(f"{build.prefix}/") for file in build.destinations()]
+        tap.check("bin/uncore" in files and "sbin/uncored" not in files, f"{files}")
+
+    def asked_for(self):
+        """Units and PCP's files go where systemd and PCP look with the prefix /usr; PCP's also with -Dpcp=enabled"""
+        if subprocess.run(["pkg-config", "--exists", "systemd", "libpcp"], check=False).returncode:
+            raise tap.Skip("needs systemd and PCP's libraries: ./dev setup --tests installs them")
+        units = run("pkg-config", "--variable=systemd_system_unit_dir", "systemd").strip()
+        agent = run("sh", "-c", ". /etc/pcp.conf && printf %s $PCP_PMDAS_DIR/uncore/Install")
+        usual = Build(self.folder / "usual", "-Dtests=disabled", "--prefix=/usr").destinations()
+        asked = Build(self.folder / "asked", "-Dtests=disabled", "-Dpcp=enabled").destinations()
+        for name in (f"{units}/uncored.socket", "/etc/uncored/uncored.conf", agent):
+            tap.check(name in usual, f"{name} is not among {usual}")
+        tap.check(agent in asked, f"{agent} is not among {asked}")
+
 
 def main():
     builds.become_nobody()
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
         tap.run_functions([(case.__doc__, case) for case in (
-            suite.static_command, suite.static_whole, suite.static_library_lto, suite.daemon_only)])
+            suite.static_command, suite.static_whole, suite.static_library_lto, suite.daemon_only, suite.daemon_auto,
+            suite.asked_for)])
 
 
 main()

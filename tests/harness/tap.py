@@ -8,6 +8,7 @@ import unittest
 
 
 Skip = unittest.SkipTest  # why a case cannot run here
+IS_LONG = "--long" in sys.argv  # in suite `long`
 
 
 def check(condition, complaint):
@@ -75,8 +76,8 @@ class Result(unittest.TestResult):
 
 
 def of_suite(cases, long):
-    """What this run takes: @long with the argument --long, which suite `long` passes, else @cases."""
-    return long if "--long" in sys.argv else cases
+    """What this run takes."""
+    return long if IS_LONG else cases
 
 
 def sentence_of(test):

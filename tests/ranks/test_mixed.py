@@ -127,6 +127,7 @@ def other_user():
 
 if os.geteuid() != 0:
     tap.skip_all("needs root")
-if not shutil.which("musl-gcc"):
+if tap.IS_LONG and not shutil.which("musl-gcc"):
     tap.skip_all("needs musl-gcc: ./dev setup --tests installs it")
-tap.run_functions([(body.__doc__, body) for body in (musl, musl_last, container, killed_container, other_user)])
+tap.run_functions([(body.__doc__, body) for body in tap.of_suite(
+    (container, killed_container, other_user), long=(musl, musl_last))])
