@@ -17,8 +17,8 @@ TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 declare -A TESTS_GATE_OF=([build]="${TESTS_GATE[*]}" [build-asan]="unit")
 declare -A TESTS_REST_OF=(
 	[build]="${TESTS_REST[*]}"
-	[build-asan]="fuzz-replay system policy"
-	[build-tsan]="unit system policy"
+	[build-asan]="long fuzz-replay system policy"
+	[build-tsan]="unit long system policy"
 	[build-ppc64el]="unit"
 	["$FUZZ_COVERAGE_FOLDER"]="fuzz-replay"
 )
