@@ -198,24 +198,26 @@ int quality_note_uneven(struct plan *plan, unsigned metric)
 {
 	const struct platform_term *term = &plan->platform->metrics[metric].terms[0];
 	const struct plan_socket *most = &plan->sockets[0];
+	unsigned other, n_most;
 	char why[PAGE_TEXT_MAX];
 	int r = 0;
 
 	for (unsigned s = 1; s < plan->n_sockets; s++)
 		if (plan->sockets[s].found[metric].n_here > most->found[metric].n_here)
 			most = &plan->sockets[s];
+	other = (unsigned)(most - plan->sockets);
+	n_most = most->found[metric].n_here;
 	for (unsigned s = 0; r >= 0 && s < plan->n_sockets; s++) {
-		const unsigned n = plan->sockets[s].found[metric].n_expected;
-		const unsigned n_most = most->found[metric].n_here;
-		const unsigned other = most - plan->sockets;
+		struct plan_socket *socket = &plan->sockets[s];
+		const unsigned n = socket->found[metric].n_expected;
 
-		if (plan->sockets[s].quality[metric] & PAGE_ABSENT || n >= n_most)
+		if (socket->quality[metric] & PAGE_ABSENT || n >= n_most)
 			continue;
 		snprintf(why, sizeof why, "socket %u has %u of them, and socket %u has %u", s, n,
 			other, n_most);
 		r = plan_add_missing(plan, term->pmu, (int)metric, why);
 		if (term->channel[0])
-			lower_uneven(&plan->sockets[s], metric, other, n_most);
+			lower_uneven(socket, metric, other, n_most);
 	}
 	return r;
 }
