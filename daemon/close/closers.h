@@ -12,7 +12,11 @@
  * main thread 5 ms, it makes none for that account for a minute: the account's thread does.
  *
  * Descriptors that wait to be closed are counted for each account, so that no user takes the
- * descriptors of others. Newcomers of an account with too many are turned away.
+ * descriptors of others. Newcomers of an account with too many are turned away. There are two
+ * counts, because the ranks of a job, which were served, leave all at once while the next ones
+ * come: they count only together with the connections that are open, all others also alone. One
+ * kind counts for no account: sockets that are turned away beyond the bound, hold files, and wait
+ * for a helper thread that cannot be started; a machine without room for a thread has other cares.
  */
 #pragma once
 
@@ -68,7 +72,7 @@ bool closers_hang(const struct closers *closers, unsigned account);
 /*
  * True: CLOSERS_WAITING_MAX descriptors of @account or more wait to be closed, without those of
  * clients that were served; or all that wait and the @n_open open connections are as many more than
- * @most_open. The ranks of a job are served, and leave all at once while the next ones come.
+ * @most_open.
  */
 bool closers_have_too_many(
 	const struct closers *closers, unsigned account, unsigned n_open, unsigned most_open);

@@ -298,26 +298,96 @@ CLOSERS_CASE("an account with many that wait has too many, and no other")
 	assert_false(closers_have_too_many(closers, HANGING, 0, 1000));
 }
 
-/* The ranks of a job leave at once, and the next ones come meanwhile. */
-CLOSERS_CASE("clients that were served count only together with what is open")
-{
-	struct lingering lingering;
-	int client, fd;
+/* --- each way in which a descriptor of an account comes to wait --- */
 
-	closers_beware(closers, HANGING);
+static int connect_and_leave(void)
+{
+	int client, fd = connect_client(&client);
+
+	close(client);
+	return fd;
+}
+
+static void ring(void)
+{
+	int fd = make_doorbell();
+
+	closers_close_doorbell(closers, HANGING, epoll_fd, &fd);
+}
+
+static void refuse(void)
+{
+	int fd = connect_and_leave();
+
+	closers_close_connection(closers, HANGING, &fd);
+}
+
+static void serve(void)
+{
+	int fd = connect_and_leave();
+
+	closers_close_served(closers, HANGING, &fd);
+}
+
+static void turn_away(void)
+{
+	int fd = connect_and_leave();
+
+	closers_turn_away(closers, HANGING, &fd);
+}
+
+/* The file that is attached has another owner: its close waits for nothing. */
+static void turn_away_full(void)
+{
+	int client, fd = connect_client(&client);
+
+	assert_true(lingering_send(client, "a", 1, client));
+	close(client);
+	closers_turn_away(closers, HANGING, &fd);
+}
+
+/*
+ * The ranks of a job were served. They leave at once while the next ones come, so they count only
+ * together with the open connections. All others count alone, too.
+ */
+static const struct way {
+	const char *name;
+	void (*go)(void);
+	bool waits, counts_alone;
+} ways[] = {
+	{ "a doorbell", ring, true, true },
+	{ "a connection that was refused", refuse, true, true },
+	{ "a client that was served", serve, true, false },
+	{ "a connection that is turned away, and holds a file", turn_away_full, true, true },
+	{ "a connection that is turned away, and holds nothing", turn_away, false, false },
+};
+
+/* One goes @way where one fewer waits than may. */
+static void count_way(const struct way *way)
+{
+	enum { OPEN = 10 };
+	struct lingering lingering;
+
 	heap_up(&lingering, CLOSERS_WAITING_MAX - 1);
-	for (unsigned i = 0; i < 10; i++) {
-		fd = connect_client(&client);
-		closers_close_served(closers, HANGING, &fd);
-		assert_int_equal(fd, -1);
-		close(client);
-	}
-	assert_false(closers_have_too_many(closers, HANGING, 10, 20));
-	assert_true(closers_have_too_many(closers, HANGING, 11, 20));
-	assert_false(closers_have_too_many(closers, OTHER, 20, 20));
+	assert_false(closers_have_too_many(closers, HANGING, OPEN, OPEN));
+	way->go();
+	assert_int_equal(closers_pending(closers), CLOSERS_WAITING_MAX - !way->waits);
+	assert_int_equal(closers_have_too_many(closers, HANGING, 0, OPEN), way->counts_alone);
+	assert_int_equal(closers_have_too_many(closers, HANGING, OPEN, OPEN), way->waits);
+	assert_false(closers_have_too_many(closers, OTHER, OPEN, OPEN));
 	lingering_close(&lingering);
 	wait_until_pending(0);
-	assert_false(closers_have_too_many(closers, HANGING, 20, 20));
+	assert_false(closers_have_too_many(closers, HANGING, OPEN, OPEN));
+	assert_false(closers_hold(closers, HANGING));
+}
+
+CLOSERS_CASE("each descriptor that waits counts once, whichever way it came, until it is closed")
+{
+	closers_beware(closers, HANGING);
+	for (unsigned i = 0; i < ARRAY_SIZE(ways); i++) {
+		print_message("# %s\n", ways[i].name);
+		count_way(&ways[i]);
+	}
 }
 
 CLOSERS_CASE("where no more threads may be, a close waits until one has ended")
