@@ -144,6 +144,7 @@ bool manager_dispatch(struct service_manager *manager)
 	bool ready = false;
 
 	while (receive(manager, &message)) {
+		manager->n_messages++;
 		note_status(manager, &message);
 		obey(manager, &message);
 		manager->n_reloads += says(&message, "RELOADING=1\nMONOTONIC_USEC=");

@@ -20,11 +20,12 @@ struct service_manager {
 	bool keeps; /* false: has no store, and closes what comes */
 	int notify_fd;
 	char notify_path[96];
-	int listen_fd;      /* to pass; -1: none */
-	unsigned n_reloads; /* announced */
-	unsigned n_pings;   /* WATCHDOG=1 */
-	uint64_t alive_ns;  /* the last sign of life: READY=1 or WATCHDOG=1 */
-	char status[1024];  /* the last one told */
+	int listen_fd;       /* to pass; -1: none */
+	unsigned n_messages; /* of any kind */
+	unsigned n_reloads;  /* announced */
+	unsigned n_pings;    /* WATCHDOG=1 */
+	uint64_t alive_ns;   /* the last sign of life: READY=1 or WATCHDOG=1 */
+	char status[1024];   /* the last one told */
 	unsigned n_kept;
 	struct manager_kept kept[MANAGER_KEPT_MAX];
 };
