@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Malformed messages, floods of messages, messages with descriptors, and requests whose answers
- * nobody reads.
+ * Malformed messages, floods of messages, messages with descriptors, messages that cost too much,
+ * and requests whose answers nobody reads.
  */
 #include "tests/hostile/attack.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -172,6 +173,51 @@ CASE("passing descriptors")
 		.deeds = 1000,
 		.busy_percent = 90,
 	});
+}
+
+/* --- messages that cost too much --- */
+
+/* Half a million watchers of the client's end: each answer wakes them all, which takes the daemon
+ * tens of milliseconds. */
+enum { DEAR_USER = 2000000, DUPLICATES = 1000, EPOLLS = 500, QUESTIONS = 10, PATIENCE_S = 120 };
+
+static void watch_dearly(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int duplicates[DUPLICATES];
+
+	for (unsigned i = 0; i < DUPLICATES; i++)
+		duplicates[i] = dup(fd);
+	for (unsigned e = 0; e < EPOLLS; e++) {
+		int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+		for (unsigned i = 0; i < DUPLICATES; i++)
+			if (epoll_ctl(epoll, EPOLL_CTL_ADD, duplicates[i], &event) < 0)
+				_exit(98);
+	}
+}
+
+/* Returns how many questions were answered until the connection was closed. */
+static int ask_dearly(void *argument)
+{
+	struct wire_packet packet;
+	union wire_message info;
+	int fd = attack_greet(&packet), n = 0;
+
+	wire_packet_done(&packet);
+	watch_dearly(fd);
+	wire_begin(&info, WIRE_INFO);
+	while (n < QUESTIONS && wire_send(fd, &info, NULL, 0) >= 0 &&
+		wire_receive(fd, WIRE_FROM_DAEMON, &packet) == 1) {
+		wire_packet_done(&packet);
+		n++;
+	}
+	return n;
+}
+
+CASE("the second message within a minute that costs more than 5 ms is the client's last")
+{
+	assert_int_equal(wait_for(start_as(DEAR_USER, ask_dearly, NULL), PATIENCE_S), 2);
 }
 
 int main(void)

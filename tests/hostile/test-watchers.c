@@ -251,6 +251,94 @@ CASE("clients that are welcomed and leave behind others whose close takes long")
 	});
 }
 
+/* --- messages that are answered, and cost a millisecond each --- */
+
+enum { DEAR_CONNECTIONS = 8, DEAR_USERS = 10, FIRST_DEAR = 2000000, USER_IDS = 65536 };
+
+/* That uncored keeps of a user who may come back. */
+enum { USER_DESCRIPTORS = 4 };
+
+/* A victim that comes while such a message is answered waits for its end, so only the daemon is
+ * judged: the main thread has 10 % of a CPU for what users ask. */
+
+/* Asks on each connection again as soon as it is answered, and comes back where it is cut off. */
+static _Noreturn void ask_dearly(void)
+{
+	int epolls[HEAVY_EPOLLS];
+	struct pollfd ends[DEAR_CONNECTIONS];
+	struct wire_packet packet;
+	union wire_message info;
+
+	wire_begin(&info, WIRE_INFO);
+	make_epolls(epolls);
+	for (unsigned i = 0; i < DEAR_CONNECTIONS; i++) {
+		ends[i] = (struct pollfd){ .fd = greet_heavy(epolls), .events = POLLIN };
+		wire_send(ends[i].fd, &info, NULL, 0);
+	}
+	for (;;) {
+		poll(ends, DEAR_CONNECTIONS, -1);
+		for (unsigned i = 0; i < DEAR_CONNECTIONS; i++) {
+			if (!ends[i].revents)
+				continue;
+			if (wire_receive(ends[i].fd, WIRE_FROM_DAEMON, &packet) == 1) {
+				wire_packet_done(&packet);
+				attack_did(1);
+			} else {
+				close(ends[i].fd);
+				ends[i].fd = greet_heavy(epolls);
+			}
+			wire_send(ends[i].fd, &info, NULL, 0);
+		}
+	}
+}
+
+static _Noreturn int ask_dearly_as_one(void *argument)
+{
+	attack_is_on();
+	ask_dearly();
+}
+
+/* No account has more than one of these ids. */
+static _Noreturn int ask_dearly_as_ten(void *argument)
+{
+	attack_is_on();
+	for (unsigned i = 0; i < DEAR_USERS; i++)
+		if (fork() == 0) {
+			attack_become(FIRST_DEAR + i * USER_IDS);
+			ask_dearly();
+		}
+	for (;;)
+		pause();
+}
+
+CASE("a user each of whose messages costs a millisecond")
+{
+	attack_beside_victim(&(struct attack){
+		.name = "messages of a millisecond, of one user",
+		.body = ask_dearly_as_one,
+		.n_processes = 1,
+		.deeds = 20,
+		.seconds = 2,
+		.busy_percent = 30,
+		.only_daemon = true,
+	});
+}
+
+CASE("ten users each of whose messages costs a millisecond")
+{
+	attack_beside_victim(&(struct attack){
+		.name = "messages of a millisecond, of ten users",
+		.body = ask_dearly_as_ten,
+		.n_processes = 1,
+		.begins_as_root = true,
+		.deeds = 20,
+		.seconds = 2,
+		.busy_percent = 30,
+		.kept = DEAR_USERS * USER_DESCRIPTORS,
+		.only_daemon = true,
+	});
+}
+
 int main(void)
 {
 	return attack_run();
