@@ -15,20 +15,18 @@
 #include "common/macro.h"
 #include "daemon/admit/accounts.h"
 #include "daemon/base/privilege.h"
+#include "daemon/close/costly.h"
 #include "daemon/close/socket-closer.h"
+#include "daemon/close/unread.h"
 
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
-
-/* USUAL_NS is five times what a close takes the main thread. What an account's closes take beyond
- * that adds up, and cheaper ones make up for it. From COSTLY_NS on the account is costly, for
- * COSTLY_FOR_NS. */
-static const uint64_t USUAL_NS = 50000, COSTLY_NS = 5000000, COSTLY_FOR_NS = 60000000000;
 
 enum {
 	STACK_BYTES = 128 * 1024,
 	FILES_PART = 16, /* an account's part of the limit of open files */
 	LOOK_US = 1000,
 	END_LOOKS = 3000,
+	RECEIVED_AT_ONCE = 16,
 };
 
 /*
@@ -52,15 +50,16 @@ struct queue {
 	_Atomic(struct closing *) waiting; /* newest first; NULL: the account has no thread */
 	_Atomic uint64_t since_ns;         /* when the close that is under way began; 0: none */
 	atomic_uint n_pending;
-	atomic_uint n_waiting;               /* of these, all that were not served */
-	uint64_t costly_ns, costly_until_ns; /* of closes by the main thread */
+	atomic_uint n_waiting; /* of these, all that were not served */
+	struct costly costly;  /* closes by the main thread */
 };
 
 struct closers {
 	unsigned most_waiting; /* CLOSERS_WAITING_MAX, or fewer */
 	atomic_uint n_pending, n_threads;
-	_Atomic(struct closing *) done;   /* the newest first */
-	struct closing *left;             /* there was no thread for these */
+	_Atomic(struct closing *) done; /* the newest first */
+	struct closing *left;           /* there was no thread for these */
+	struct unread unread;
 	struct socket_closer turned_away; /* sockets that need a thread; they share one per turn */
 	struct queue queues[ACCOUNTS_MAX + 1]; /* the last is nobody's */
 };
@@ -72,23 +71,10 @@ static unsigned queue_at(unsigned account)
 
 /* --- the thread of an account --- */
 
-/* Without a helper thread a socket waits; see socket-closer.h. */
-static void close_socket(int *fd)
-{
-	struct socket_closer closer = {};
-
-	socket_closer_close(&closer, fd);
-	while (closer.n_waiting) {
-		usleep(LOOK_US);
-		socket_closer_close_waiting(&closer);
-	}
-	socket_closer_done(&closer);
-}
-
 static void close_one(struct closing *closing)
 {
 	if (closing->epoll_fd < 0) {
-		close_socket(&closing->fd);
+		socket_closer_close_alone(&closing->fd);
 		return;
 	}
 	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
@@ -204,10 +190,7 @@ static void close_later(struct closers *closers, const struct closing *what)
 
 void closers_beware(struct closers *closers, unsigned account)
 {
-	struct queue *queue = &closers->queues[queue_at(account)];
-
-	queue->costly_until_ns = clock_now_ns() + COSTLY_FOR_NS;
-	queue->costly_ns = 0;
+	costly_beware(&closers->queues[queue_at(account)].costly);
 }
 
 bool closers_hold(const struct closers *closers, unsigned account)
@@ -217,46 +200,26 @@ bool closers_hold(const struct closers *closers, unsigned account)
 
 void closers_forget(struct closers *closers, unsigned account)
 {
-	struct queue *queue = &closers->queues[queue_at(account)];
-
-	queue->costly_ns = queue->costly_until_ns = 0;
+	closers->queues[queue_at(account)].costly = (struct costly){};
 }
 
-/* Waking the watchers of a client's end can cost much, so it wakes them once, and then looks
- * whether that took long. */
-static bool close_here(struct closers *closers, unsigned account, int *fd)
+static void close_now_or_later(struct closers *closers, struct closing what, int *fd)
 {
-	struct queue *queue = &closers->queues[queue_at(account)];
-	uint64_t before_ns, cost_ns;
-	bool closed;
-
-	if (clock_now_ns() < queue->costly_until_ns)
-		return false;
-	before_ns = clock_thread_ns();
-	shutdown(*fd, SHUT_RDWR);
-	closed = clock_thread_ns() - before_ns <= USUAL_NS && socket_close_if_empty(fd);
-	cost_ns = clock_thread_ns() - before_ns;
-	queue->costly_ns += cost_ns;
-	queue->costly_ns -= least_of(queue->costly_ns, USUAL_NS);
-	if (queue->costly_ns > COSTLY_NS)
-		closers_beware(closers, account);
-	return closed;
+	if (*fd < 0 || costly_close(&closers->queues[queue_at(what.account)].costly, fd))
+		return;
+	what.fd = take_fd(fd);
+	what.epoll_fd = -1;
+	close_later(closers, &what);
 }
 
 void closers_close_connection(struct closers *closers, unsigned account, int *fd)
 {
-	if (*fd >= 0 && !close_here(closers, account, fd))
-		close_later(closers,
-			&(struct closing){ .account = account, .fd = take_fd(fd), .epoll_fd = -1 });
+	close_now_or_later(closers, (struct closing){ .account = account }, fd);
 }
 
 void closers_close_served(struct closers *closers, unsigned account, int *fd)
 {
-	if (!close_here(closers, account, fd))
-		close_later(closers, &(struct closing){ .account = account,
-					     .fd = take_fd(fd),
-					     .epoll_fd = -1,
-					     .was_served = true });
+	close_now_or_later(closers, (struct closing){ .account = account, .was_served = true }, fd);
 }
 
 void closers_turn_away(struct closers *closers, unsigned account, int *fd)
@@ -276,6 +239,55 @@ void closers_close_doorbell(struct closers *closers, unsigned account, int epoll
 		close_later(closers,
 			&(struct closing){
 				.account = account, .fd = take_fd(fd), .epoll_fd = epoll_fd });
+}
+
+/* --- connections with messages that were not received --- */
+
+static void count_unread(struct closers *closers, unsigned account, int change)
+{
+	struct queue *queue = &closers->queues[queue_at(account)];
+
+	queue->n_waiting += (unsigned)change;
+	queue->n_pending += (unsigned)change;
+	closers->n_pending += (unsigned)change;
+}
+
+bool closers_keep_unread(struct closers *closers, unsigned account, int *fd)
+{
+	if (!unread_is_left(*fd))
+		return false;
+	costly_show_end(&closers->queues[queue_at(account)].costly, *fd);
+	if (!unread_keep(&closers->unread, account, fd))
+		return false;
+	count_unread(closers, account, 1);
+	return true;
+}
+
+int closers_poll_fd(const struct closers *closers)
+{
+	return closers->unread.epoll_fd;
+}
+
+static void close_kept(struct closers *closers, unsigned account, int fd)
+{
+	count_unread(closers, account, -1);
+	closers_close_connection(closers, account, &fd);
+}
+
+static void close_received(struct closers *closers, struct budget *budget)
+{
+	uint64_t before_ns = clock_thread_ns();
+	unsigned account;
+	int fd;
+
+	for (unsigned n = 0; n < RECEIVED_AT_ONCE; n++) {
+		if (!unread_take_received(&closers->unread, &account, &fd))
+			break;
+		close_kept(closers, account, fd);
+		if (budget && account != ACCOUNTS_NONE)
+			budget_charge_unasked(budget, account, clock_thread_ns() - before_ns);
+		before_ns = clock_thread_ns();
+	}
 }
 
 /* Does a close hang, which did not end while we looked? */
@@ -318,6 +330,7 @@ void closers_settle(struct closers *closers, struct budget *budget)
 	struct closing *left = closers->left, *next;
 
 	socket_closer_close_waiting(&closers->turned_away);
+	close_received(closers, budget);
 	charge_done(closers, budget);
 	closers->left = NULL;
 	for (; left; left = next) {
@@ -332,27 +345,44 @@ static unsigned most_waiting(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
-		limit.rlim_cur / FILES_PART >= CLOSERS_WAITING_MAX)
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return CLOSERS_WAITING_MAX;
-	return (unsigned)limit.rlim_cur / FILES_PART;
+	return (unsigned)least_of(limit.rlim_cur / FILES_PART, CLOSERS_WAITING_MAX);
 }
 
 int closers_new(struct closers **ret)
 {
 	struct closers *closers = calloc(1, sizeof *closers);
+	int r;
 
 	if (!closers)
 		return -ENOMEM;
 	closers->most_waiting = most_waiting();
+	r = unread_init(&closers->unread);
+	if (r < 0) {
+		free(closers);
+		return r;
+	}
 	*ret = closers;
 	return 0;
+}
+
+/* Nobody waits any more until clients have received what was sent. */
+static void close_unread(struct closers *closers)
+{
+	unsigned account;
+	int fd;
+
+	while (unread_take_last(&closers->unread, &account, &fd))
+		close_kept(closers, account, fd);
+	unread_done(&closers->unread);
 }
 
 struct closers *closers_free(struct closers *closers)
 {
 	if (!closers)
 		return NULL;
+	close_unread(closers);
 	for (unsigned i = 0; i < END_LOOKS && closers->n_pending + closers->n_threads; i++) {
 		closers_settle(closers, NULL);
 		usleep(LOOK_US);

@@ -11,6 +11,9 @@
  * all watchers of the client's end, and a client can have very many. When slow closes have cost the
  * main thread 5 ms, it makes none for that account for a minute: the account's thread does.
  *
+ * A connection whose client has not received all that was sent to it stays open until it has
+ * (unread.h).
+ *
  * Descriptors that wait to be closed are counted for each account, so that no user takes the
  * descriptors of others. Newcomers of an account with too many are turned away. There are two
  * counts, because the ranks of a job, which were served, leave all at once while the next ones
@@ -32,7 +35,7 @@ enum { CLOSERS_WAITING_MAX = 128 };
 
 struct closers;
 
-/* Reads the limit of open files. -ENOMEM. */
+/* Reads the limit of open files. -ENOMEM, errno of epoll_create1(2). */
 int closers_new(struct closers **ret);
 
 /* Waits, for some seconds at most, until everything is closed that can be closed at once. A thread
@@ -46,6 +49,14 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 
 /* As closers_close_connection(), for a client that was welcomed and has left. */
 void closers_close_served(struct closers *closers, unsigned account, int *fd);
+
+/* True: the client of *@fd, to which descriptors were sent, has not received all messages. So *@fd
+ * stays open until it has, and is -1 now; it counts as one that was refused. */
+bool closers_keep_unread(struct closers *closers, unsigned account, int *fd);
+
+/* Readable when there is something to settle: an epoll of those that closers_keep_unread() keeps.
+ */
+int closers_poll_fd(const struct closers *closers);
 
 /* To wake a client of @account was costly, so the main thread closes no connection of it for a
  * minute. */
@@ -81,8 +92,9 @@ bool closers_have_too_many(
 unsigned closers_pending(const struct closers *closers);
 
 /*
- * To be called now and then: charges each account for what its thread has closed since the last
- * call, and frees the memory for it; starts the threads that could not be started before. A close
- * that is still under way is charged by a later call. @budget NULL: charges nobody.
+ * To be called now and then: closes what clients have received by now, charges each account for
+ * what its thread has closed since the last call, and frees the memory for it; starts the threads
+ * that could not be started before. A close that is still under way is charged by a later call.
+ * @budget NULL: charges nobody.
  */
 void closers_settle(struct closers *closers, struct budget *budget);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/array.h"
 #include "common/macro.h"
@@ -24,6 +25,7 @@ enum {
 	STACK_BYTES = 128 * 1024,
 	HONEST_MESSAGES = 8, /* an honest client sends fewer */
 	FDINFO_MAX = 1024,
+	LOOK_US = 1000,
 };
 
 /* --- messages left to receive --- */
@@ -246,4 +248,16 @@ void socket_closer_done(struct socket_closer *closer)
 {
 	free(closer->waiting);
 	*closer = (struct socket_closer){};
+}
+
+void socket_closer_close_alone(int *socket_fd)
+{
+	struct socket_closer closer = {};
+
+	socket_closer_close(&closer, socket_fd);
+	while (closer.n_waiting) {
+		usleep(LOOK_US);
+		socket_closer_close_waiting(&closer);
+	}
+	socket_closer_done(&closer);
 }

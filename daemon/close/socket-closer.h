@@ -55,6 +55,10 @@ bool socket_close_if_empty(int *socket_fd);
  */
 void socket_closer_close(struct socket_closer *closer, int *socket_fd);
 
+/* The same for a thread that may wait: without a helper thread it tries again until there is one.
+ */
+void socket_closer_close_alone(int *socket_fd);
+
 /* The same for several sockets: the first function is called for each, and the second at the end.
  * Sockets that need a helper thread wait for the second function and share one thread. */
 void socket_closer_put(struct socket_closer *closer, int *socket_fd);

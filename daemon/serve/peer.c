@@ -111,6 +111,18 @@ int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct
 	return 0;
 }
 
+static void peer_close(struct peer *peer)
+{
+	struct closers *closers = peer->server->closers;
+
+	if (peer->was_sent_files && closers_keep_unread(closers, peer->account, &peer->fd))
+		return;
+	if (peer->user && peer->has_left)
+		closers_close_served(closers, peer->account, &peer->fd);
+	else
+		closers_close_connection(closers, peer->account, &peer->fd);
+}
+
 struct peer *peer_free(struct peer *peer)
 {
 	if (!peer)
@@ -120,10 +132,7 @@ struct peer *peer_free(struct peer *peer)
 	if (peer->user)
 		users_leave(&peer->server->users, peer->user);
 	sd_event_source_disable_unref(peer->source);
-	if (peer->user && peer->has_left)
-		closers_close_served(peer->server->closers, peer->account, &peer->fd);
-	else
-		closers_close_connection(peer->server->closers, peer->account, &peer->fd);
+	peer_close(peer);
 	unlink_peer(peer);
 	server_resume_accepting(peer->server);
 	free(peer->refusal);
@@ -135,6 +144,7 @@ struct peer *peer_free(struct peer *peer)
 
 int peer_send(struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds)
 {
+	peer->was_sent_files |= n_fds > 0;
 	return wire_send(peer->fd, message, fds, n_fds);
 }
 

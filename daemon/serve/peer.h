@@ -33,6 +33,7 @@ struct peer {
 	struct peer *parked_before, *parked_after; /* parked peers of its account */
 	bool is_bare;                              /* socket_is_bare() */
 	bool has_left;                             /* its client has left */
+	bool was_sent_files;                       /* descriptors, by peer_send() */
 	uint64_t excused_ns; /* CPU time of its present message that was spent for all clients */
 	uint64_t since_ns;   /* when it connected, CLOCK_MONOTONIC */
 	uint64_t n_requests;

@@ -159,6 +159,18 @@ static int add_retry(struct acceptor *acceptor)
 	return r < 0 ? r : sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_OFF);
 }
 
+static int on_received(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct server *server = userdata;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	closers_settle(server->closers, &server->budget);
+	server_take_cost(server); /* closers_settle() has charged it */
+	return 0;
+}
+
 /* @acceptor and @server must live as long as server->event. */
 static int acceptor_start(struct acceptor *acceptor, struct server *server)
 {
@@ -167,6 +179,9 @@ static int acceptor_start(struct acceptor *acceptor, struct server *server)
 	*acceptor = (struct acceptor){ .server = server };
 	r = sd_event_add_io(server->event, &server->listen_source, server->listener->fd, EPOLLIN,
 		serving_on_connection, acceptor);
+	if (r >= 0)
+		r = sd_event_add_io(server->event, NULL, closers_poll_fd(server->closers), EPOLLIN,
+			on_received, server);
 	return r < 0 ? r : add_retry(acceptor);
 }
 

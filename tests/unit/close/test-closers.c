@@ -298,6 +298,39 @@ CLOSERS_CASE("an account with many that wait has too many, and no other")
 	assert_false(closers_have_too_many(closers, HANGING, 0, 1000));
 }
 
+CLOSERS_CASE("a connection stays open until its client has received what was sent to it")
+{
+	int client, fd = connect_client(&client);
+	struct pollfd poll_fd = { .fd = closers_poll_fd(closers), .events = POLLIN };
+	char byte;
+
+	assert_int_equal(write(fd, "a", 1), 1);
+	assert_int_equal(write(fd, "b", 1), 1);
+	assert_true(closers_keep_unread(closers, OTHER, &fd));
+	for (unsigned i = 0; i < 2; i++) {
+		closers_settle(closers, NULL);
+		assert_int_equal(closers_pending(closers), 1);
+		assert_int_equal(poll(&poll_fd, 1, 0), 0);
+		assert_int_equal(read(client, &byte, 1), 1);
+		assert_int_equal(poll(&poll_fd, 1, PATIENCE_S * 1000), 1);
+	}
+	closers_settle(closers, NULL);
+	assert_true(is_over(client));
+	wait_until_pending(0);
+	close(client);
+}
+
+CLOSERS_CASE("the closers end although nobody receives what was sent")
+{
+	int client, fd = connect_client(&client);
+
+	assert_int_equal(write(fd, "a", 1), 1);
+	assert_true(closers_keep_unread(closers, OTHER, &fd));
+	closers = closers_free(closers);
+	assert_true(is_over(client));
+	close(client);
+}
+
 /* --- each way in which a descriptor of an account comes to wait --- */
 
 static int connect_and_leave(void)
@@ -346,6 +379,20 @@ static void turn_away_full(void)
 	closers_turn_away(closers, HANGING, &fd);
 }
 
+/* The client has a message that it has not received. It still has when it is asked again. */
+static int client_of_unread = -1;
+
+static void keep_unread(void)
+{
+	int fd = connect_client(&client_of_unread);
+
+	assert_false(closers_keep_unread(closers, HANGING, &fd));
+	assert_int_equal(write(fd, "a", 1), 1);
+	assert_true(closers_keep_unread(closers, HANGING, &fd));
+	assert_int_equal(fd, -1);
+	closers_settle(closers, NULL);
+}
+
 /*
  * The ranks of a job were served. They leave at once while the next ones come, so they count only
  * together with the open connections. All others count alone, too.
@@ -360,6 +407,7 @@ static const struct way {
 	{ "a client that was served", serve, true, false },
 	{ "a connection that is turned away, and holds a file", turn_away_full, true, true },
 	{ "a connection that is turned away, and holds nothing", turn_away, false, false },
+	{ "a connection whose client has not received all", keep_unread, true, true },
 };
 
 /* One goes @way where one fewer waits than may. */
@@ -376,6 +424,7 @@ static void count_way(const struct way *way)
 	assert_int_equal(closers_have_too_many(closers, HANGING, OPEN, OPEN), way->waits);
 	assert_false(closers_have_too_many(closers, OTHER, OPEN, OPEN));
 	lingering_close(&lingering);
+	close_fd(&client_of_unread);
 	wait_until_pending(0);
 	assert_false(closers_have_too_many(closers, HANGING, OPEN, OPEN));
 	assert_false(closers_hold(closers, HANGING));
