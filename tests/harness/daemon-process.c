@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,6 +33,7 @@
 #include "common/wire.h"
 
 enum { STOP_TIMEOUT_S = 10, RUN_TIMEOUT_S = 60 };
+enum { PERFMON = 38 }; /* CAP_PERFMON: older headers lack the name */
 
 struct daemon_process the_daemon;
 static const char *the_machine, *the_config;
@@ -84,6 +86,21 @@ static void become(uid_t uid)
 {
 	if (setgroups(0, NULL) < 0 || setgid(uid) < 0 || setuid(uid) < 0)
 		_exit(99);
+}
+
+/* The kernel forgets the signal for the parent's death when ids change. */
+bool become_service(uid_t uid)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+	int sig = 0;
+
+	data[PERFMON / 32].permitted = data[PERFMON / 32].inheritable = 1U << PERFMON % 32;
+	return prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && setgroups(0, NULL) == 0 &&
+	       prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && setresgid(uid, uid, uid) == 0 &&
+	       setresuid(uid, uid, uid) == 0 && syscall(SYS_capset, &header, data) == 0 &&
+	       prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, PERFMON, 0, 0) == 0 &&
+	       prctl(PR_SET_PDEATHSIG, sig, 0, 0, 0) == 0;
 }
 
 static int status_of(int raw)

@@ -150,6 +150,10 @@ void run_program(struct run *ret, uid_t uid, const char *const arguments[]);
 /* Runs `uncore` of this build as nobody. */
 void run_uncore(struct run *ret, const char *const arguments[]);
 
+/* For a child: becomes @uid with CAP_PERFMON and no more, as by User= and AmbientCapabilities= of
+ * systemd. False: errno says why not. */
+bool become_service(uid_t uid);
+
 /*
  * Forks a child that becomes @uid, or nobody, runs @body(@argument) and exits with what it returns.
  * @body must not use cmocka's asserts. Returns the pid of the child; as_nobody() returns its exit
