@@ -31,7 +31,7 @@ def run(uncored, *command, **more):
 def measured(size, *steps):
     """The report, and the least and the most faults of region solve."""
     with serving() as uncored:
-        done = run(uncored, *mpirun(size, *steps), UNCORE_REPORT="report-%h.json")
+        done = run(uncored, *mpirun(size, *steps), UNCORE_REPORT="report-%h.json", UNCORE_OVERHEAD="0")
         tap.equal(done.returncode, 0, f"status of {done}")
         path, = uncored.folder.glob("report-*")
         return read_report(path), *map(int, done.stdout.split())
