@@ -32,7 +32,8 @@ struct accounts {
 	uint64_t *ids;                      /* owned, by number */
 	struct account *accounts;           /* owned, by number */
 	uint64_t (*refusals)[POLICY_RULES]; /* owned, by number and rule */
-	/* Does the account still have something elsewhere, under its number? NULL: never. */
+	/* Does the account still have something elsewhere, under its number? NULL: never. A new
+	 * account may ask for each other one, so the answer costs no search. */
 	bool (*is_held)(const void *holder, unsigned number);
 	const void *holder;
 };

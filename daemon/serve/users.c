@@ -23,8 +23,9 @@ int users_init(
 		.closers = closers,
 		.most_away = USERS_AWAY_MAX,
 		.table = calloc(USERS_MAX, sizeof(struct user *)),
+		.n_of_account = calloc(USERS_MAX, sizeof *users->n_of_account),
 	};
-	return users->table ? 0 : -ENOMEM;
+	return users->table && users->n_of_account ? 0 : -ENOMEM;
 }
 
 /* --- doorbells --- */
@@ -150,6 +151,7 @@ static void user_free(struct users *users, struct user *user)
 	close_doorbells(users, user, user->doorbells);
 	close_wakeups(users, user);
 	users->table[user->place] = NULL;
+	users->n_of_account[user->account]--;
 	users->n_away--;
 	free(user);
 }
@@ -168,6 +170,7 @@ static int user_new(struct users *users, uint32_t uid, unsigned account, struct 
 	};
 	memset(user->doorbells, -1, sizeof user->doorbells);
 	users->table[place] = user;
+	users->n_of_account[account]++;
 	if (users->n <= (unsigned)place)
 		users->n = (unsigned)place + 1;
 	users->n_away++;
@@ -244,10 +247,7 @@ void users_tell(struct users *users, uint32_t quantum, const struct rules *rules
 
 bool users_have_account(const struct users *users, unsigned account)
 {
-	for (unsigned i = 0; i < users->n; i++)
-		if (users->table[i] && users->table[i]->account == account)
-			return true;
-	return false;
+	return users->n_of_account[account];
 }
 
 void users_drop_away(struct users *users)
@@ -261,5 +261,6 @@ void users_done(struct users *users)
 {
 	users_drop_away(users);
 	free(users->table);
+	free(users->n_of_account);
 	*users = (struct users){};
 }

@@ -41,10 +41,11 @@ struct users {
 	unsigned n_readers;
 	struct closers *closers; /* borrowed */
 	unsigned n, n_away;
-	unsigned most_away;  /* USERS_AWAY_MAX, or fewer */
-	uint32_t quantum;    /* told to the users */
-	struct rules rules;  /* told to the users, too */
-	struct user **table; /* owned, USERS_MAX of them; NULL: a free place */
+	unsigned most_away;     /* USERS_AWAY_MAX, or fewer */
+	uint32_t quantum;       /* told to the users */
+	struct rules rules;     /* told to the users, too */
+	struct user **table;    /* owned, USERS_MAX of them; NULL: a free place */
+	uint16_t *n_of_account; /* owned: how many users each account has */
 };
 
 /* 0, -ENOMEM. */
@@ -68,7 +69,8 @@ int users_renew_doorbells(struct users *users, struct user *user);
  * rules for connecting. */
 void users_tell(struct users *users, uint32_t quantum, const struct rules *rules);
 
-/* Is a user charged as @account? */
+/* Is a user charged as @account? It takes no look at the users, because a new account may ask for
+ * each of the others. */
 bool users_have_account(const struct users *users, unsigned account);
 
 /* Frees the users that have no client. */

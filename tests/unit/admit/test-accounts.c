@@ -111,6 +111,29 @@ ACCOUNTS_CASE("a number that is held is not given away")
 	assert_int_equal(find_known(1008), 8);
 }
 
+static unsigned n_questions;
+
+static bool is_always(const void *holder, unsigned number)
+{
+	(void)holder, (void)number;
+	n_questions++;
+	return true;
+}
+
+/* In this order each account is a better candidate than the one before. */
+ACCOUNTS_CASE("a new account asks at most once for each other one whether it is held")
+{
+	bool is_new;
+
+	accounts.is_held = is_always;
+	take_all();
+	for (unsigned i = 0; i < ACCOUNTS_MAX; i++)
+		accounts_leave(&accounts, i, ACCOUNTS_MAX - i);
+	n_questions = 0;
+	assert_int_equal(accounts_find(&accounts, 1, &is_new), ACCOUNTS_NONE);
+	assert_int_equal(n_questions, ACCOUNTS_MAX);
+}
+
 ACCOUNTS_CASE("the account with most connections is found")
 {
 	unsigned a = find_new(1), b = find_new(2), c = find_new(3);

@@ -213,6 +213,20 @@ USERS_CASE("an account has users until they are dropped")
 	assert_false(users_have_account(&users, 5));
 }
 
+/* A new account may ask for each of the others, on the main thread. */
+USERS_CASE("whether an account has users is known without a look at each user")
+{
+	unsigned n;
+
+	users_leave(&users, enter(1000, 5));
+	users_leave(&users, enter(1001, 5));
+	n = users.n;
+	users.n = 0;
+	assert_true(users_have_account(&users, 5));
+	assert_false(users_have_account(&users, 6));
+	users.n = n;
+}
+
 USERS_CASE("memory is given back although a client keeps its descriptor")
 {
 	struct user *user = enter(1000, 5);
