@@ -18,6 +18,7 @@
 #include "client/launcher/launch.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
+#include "common/same-file.h"
 #include "common/write-signals.h"
 
 static pid_t loaded_by;
@@ -200,10 +201,7 @@ static int heap_fill_file(int fd, const char *text)
 /* Half of a file is not a file. */
 static void remove_file(const char *path, const struct stat *made)
 {
-	struct stat status;
-
-	if (S_ISREG(made->st_mode) && lstat(path, &status) == 0 && status.st_ino == made->st_ino &&
-		status.st_dev == made->st_dev)
+	if (S_ISREG(made->st_mode) && same_file_is_at(path, made->st_dev, made->st_ino))
 		unlink(path);
 }
 

@@ -11,6 +11,7 @@
 
 #include "client/libuncore/call.h"
 #include "client/libuncore/internal.h"
+#include "common/same-file.h"
 
 int wiped_memory_new(size_t size_bytes, void **ret)
 {
@@ -140,10 +141,7 @@ static int take_connection(struct uncore *handle, int *fd)
 
 bool handle_has_descriptors(const struct uncore *handle)
 {
-	struct stat status;
-
-	return fstat(handle->connection, &status) == 0 && status.st_dev == handle->device &&
-	       status.st_ino == handle->inode;
+	return same_file_is_open(handle->connection, handle->device, handle->inode);
 }
 
 /* A handle that is not complete has doorbells without a connection. */

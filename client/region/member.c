@@ -13,6 +13,7 @@
 #include "client/region/own-table.h"
 #include "common/clock.h"
 #include "common/cpus.h"
+#include "common/same-file.h"
 
 static const uint64_t LOOK_AFTER_NS = 1000000000;
 
@@ -220,10 +221,7 @@ static bool member_is_locked(int fd, off_t from, off_t n, pid_t *ret_holder)
 
 bool member_has_file(const struct member *member, int fd)
 {
-	struct stat status;
-
-	return member->fd != MEMBER_ALONE && fstat(fd, &status) == 0 &&
-	       status.st_dev == member->device && status.st_ino == member->inode;
+	return member->fd != MEMBER_ALONE && same_file_is_open(fd, member->device, member->inode);
 }
 
 /* If the program has closed the descriptor, its lock is lost, and the file may be opened again. */

@@ -16,6 +16,7 @@
 #include "client/launcher/launch.h"
 #include "client/libuncore/internal.h"
 #include "common/clock.h"
+#include "common/same-file.h"
 
 enum { XFS_MAGIC = 0x58465342 }; /* older kernels' headers lack it */
 
@@ -124,9 +125,7 @@ int own_table_new(struct table **ret, char **ret_name)
 
 void own_table_remove(const char *name, dev_t device, ino_t inode)
 {
-	struct stat status;
-
-	if (lstat(name, &status) == 0 && status.st_dev == device && status.st_ino == inode)
+	if (same_file_is_at(name, device, inode))
 		unlink(name);
 }
 

@@ -15,6 +15,7 @@
 #include "client/report/report-head.h"
 #include "common/clock.h"
 #include "common/macro.h"
+#include "common/same-file.h"
 
 enum {
 	HEAD_BYTES = 65536,   /* bytes of a file that hold all before the list of members */
@@ -91,14 +92,6 @@ static bool may_replace(const struct placed_report *report, int fd, const struct
 	return report_head_replaces(&report->head, report->since_ns, &other);
 }
 
-static bool is_same_file(const char *path, const struct stat *other)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0 && status.st_ino == other->st_ino &&
-	       status.st_dev == other->st_dev;
-}
-
 /* --- names --- */
 
 /* The @n-th name of a report. NULL: out of memory. */
@@ -120,7 +113,7 @@ static int report_move(const char *from, const char *to)
 	if (link(from, to) < 0) {
 		if (errno != EEXIST)
 			return -errno;
-		if (stat(from, &status) < 0 || !is_same_file(to, &status))
+		if (stat(from, &status) < 0 || !same_file_is_at(to, status.st_dev, status.st_ino))
 			return -EEXIST;
 	}
 	unlink(from);
@@ -195,7 +188,7 @@ static int remove_other(
 	chmod(report->temporary, other->st_mode & 0777);
 	if (rename(path, aside) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	if (!is_same_file(aside, other))
+	if (!same_file_is_at(aside, other->st_dev, other->st_ino))
 		return move_to_any(aside, path);
 	return unlink(aside) < 0 ? -errno : 0;
 }

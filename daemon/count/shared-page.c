@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "common/same-file.h"
 #include "daemon/base/memfd.h"
 #include "daemon/count/tally.h"
 
@@ -277,10 +278,10 @@ void shared_page_retire_fd(int fd)
 
 bool shared_page_has(const struct shared_page *shared_page, int fd)
 {
-	struct stat ours, other;
+	struct stat ours;
 
-	return fstat(shared_page->write_fd, &ours) == 0 && fstat(fd, &other) == 0 &&
-	       ours.st_dev == other.st_dev && ours.st_ino == other.st_ino;
+	return fstat(shared_page->write_fd, &ours) == 0 &&
+	       same_file_is_open(fd, ours.st_dev, ours.st_ino);
 }
 
 void shared_page_done(struct shared_page *shared_page)
