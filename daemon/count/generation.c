@@ -183,7 +183,7 @@ void generation_open(struct generation *generation)
 
 static void sleep_ms(long ms)
 {
-	const struct timespec time = { .tv_nsec = ms * 1000000 };
+	const struct timespec time = { .tv_nsec = ms * CLOCK_NS_PER_MS };
 
 	nanosleep(&time, NULL);
 }

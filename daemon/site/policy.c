@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/text.h"
 
 #define IN_CONF(section, key)                                                                      \
@@ -140,7 +141,7 @@ uint64_t policy_hold_ns(const struct policy_disclosure *disclosure)
 	uint32_t overall_ms = disclosure->min_interval_ms;
 	uint32_t of_user_ms = disclosure->min_interval_per_user_ms;
 
-	return (overall_ms > of_user_ms ? overall_ms : of_user_ms) * UINT64_C(1000000);
+	return (overall_ms > of_user_ms ? overall_ms : of_user_ms) * CLOCK_NS_PER_MS;
 }
 
 bool policy_restricts(const struct policy_access *access,

@@ -325,7 +325,7 @@ static void http_wait_for_work(struct http_server *server)
 	struct pollfd fds[1 + HTTP_LISTENERS_MAX] = { { .fd = server->body.done_fd,
 		.events = POLLIN } };
 	const uint64_t left_ns = clock_left_ns(http_next_deadline(server), 0);
-	const int patience_ms = (int)((left_ns + 999999) / 1000000);
+	const int patience_ms = (int)((left_ns + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS);
 
 	for (unsigned i = 0; i < server->n_daemons; i++)
 		fds[1 + i] = (struct pollfd){ .fd = http.get_daemon_info(server->daemons[i],
