@@ -119,6 +119,9 @@ struct quality_evidence {
 void quality_judge(
 	struct plan_socket *socket, unsigned metric, const struct quality_evidence *evidence);
 
+/* Tells what plan_find_dispute() finds of @metric on all sockets, when all have their boxes. */
+void quality_note_dispute(struct plan *plan, unsigned metric);
+
 /* Tells of each socket that has fewer boxes of @metric than another, when all are judged. If the
  * boxes are memory channels the value is partial there. -ENOMEM. */
 int quality_note_uneven(struct plan *plan, unsigned metric);

@@ -317,8 +317,10 @@ static int fill_sockets(struct planner *planner)
 	plan->n_sockets = n;
 	for (unsigned s = 0; r >= 0 && s < n; s++)
 		r = planner_fill_socket(planner, s);
-	for (unsigned m = 0; r >= 0 && m < planner->platform->n_metrics; m++)
-		r = quality_note_uneven(&planner->plan, m);
+	for (unsigned m = 0; r >= 0 && m < planner->platform->n_metrics; m++) {
+		quality_note_dispute(plan, m);
+		r = quality_note_uneven(plan, m);
+	}
 	return r;
 }
 

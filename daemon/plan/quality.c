@@ -109,18 +109,6 @@ static void quality_take_found(
 			count->has + count->lost_here };
 }
 
-/* The first dispute about an event of the metric, unless the site compared it with a known traffic.
- */
-static const char *find_dispute(
-	const struct platform_metric *asked, const struct match_list lists[])
-{
-	for (unsigned t = 0; !asked->calibrated && t < asked->n_terms; t++)
-		for (unsigned i = 0; i < lists[t].n; i++)
-			if (lists[t].matches[i].usable && lists[t].matches[i].code.is_disputed)
-				return lists[t].matches[i].code.tried;
-	return NULL;
-}
-
 /* What the platform file doubts on this machine; "": nothing. */
 static const char *find_doubt(const struct platform_metric *asked, bool is_divided)
 {
@@ -173,7 +161,15 @@ void quality_judge(
 		}
 	}
 	note_doubt(socket, metric, find_doubt(asked, evidence->is_divided));
-	note_doubt(socket, metric, find_dispute(asked, evidence->lists));
+}
+
+void quality_note_dispute(struct plan *plan, unsigned metric)
+{
+	const char *dispute = plan_find_dispute(plan, metric);
+
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		if (!(plan->sockets[s].quality[metric] & PAGE_ABSENT))
+			note_doubt(&plan->sockets[s], metric, dispute);
 }
 
 /* Memory that no box counts makes the value too small. Other boxes may be fewer by nature. */
