@@ -150,7 +150,7 @@ static double volume_of(const struct record *record, const struct record_socket 
 	return sum;
 }
 
-/* "62/38 %"; with many sockets, the one with the largest share: "socket 3: 62 %". */
+/* "62/38 %"; with many sockets, the one with the largest share: "s3 62 %". */
 void cells_split(const struct cell *cell)
 {
 	const struct record_region *region = cell->region;
