@@ -37,9 +37,9 @@ ROWS = [
     ("metrics that never contain something", Machine(more="partial = Devices are not contained.\n"),
      "Remark: dram.read is partial on all machines of this kind: Devices are not contained. The verdict is on the rest."),
     ("two channels counted twice, and two never", Machine(boxes=(0, 0, 2, 2)),
-     "dram.read: boxes that show the same to the byte are one channel: imc0, imc1, imc2, imc3."),
+     "dram.read: these boxes show the same to the byte: imc0, imc1, imc2, imc3."),
     ("reads and writes on different boxes", Machine(boxes=(0, 1, 2, 3, 15, 15), write_boxes=(15, 15, 2, 3, 0, 1)),
-     "Reads and writes are counted at different memory controllers. Boxes that show only one of them: imc0, imc1"),
+     "dram.read: not every channel shows the same. These differ: imc0, imc1, imc4, imc5."),
     ("another socket's counters", Machine(packages=f"{1 - CPU} {CPU}"),
      re.compile(rf"shows on other counters: (1\.0|0\.9)\d of it in dram\.read and dram\.write of socket {CPU}\.")),
     # It is measured, to 0.005 of 3.

@@ -37,7 +37,7 @@ static unsigned name_those(
 }
 
 static bool explain_uneven(
-	const struct evidence *evidence, const struct channels *channels, const char *metrics)
+	const struct evidence *evidence, const struct channels *channels, const char *metric)
 {
 	bool wanted[CHANNELS_MAX];
 	char names[NAMES_BYTES];
@@ -47,19 +47,11 @@ static bool explain_uneven(
 	if (!name_those(channels, wanted, names))
 		return false;
 	findings_add(evidence->findings, OUTCOME_DEFECT,
-		"%s: not every channel shows the same. These differ: %s.", metrics, names);
+		"%s: not every channel shows the same. These differ: %s.", metric, names);
 	return true;
 }
 
 /* --- a metric that shows what it should, but more or less of it --- */
-
-/* 0: beside others no factor is known well enough, or it is another one. */
-static double power_of_two(const struct metric_view *view)
-{
-	const double power = shape_power_of_two(view->shown.scale, NEAR_POWER);
-
-	return view->least == view->most && power != 1 ? power : 0;
-}
 
 /* Writes what the boxes that count nothing explain; "": nothing. */
 static void describe_silent(const struct channels *channels, char ret[SILENT_BYTES])
@@ -78,16 +70,16 @@ static void describe_silent(const struct channels *channels, char ret[SILENT_BYT
 		channels->n_expected - channels->n_active, channels->n_expected, names);
 }
 
+/* Beside others no factor is known well enough to name a power of two. */
 static void explain_scale(const struct evidence *evidence, const struct metric_view *view,
 	const struct channels *channels)
 {
-	const double power = power_of_two(view);
-	char silent[SILENT_BYTES], factor[32];
+	const bool is_beside = evidence_others(evidence) > 0;
+	const double power = is_beside ? 0 : shape_power_of_two(view->shown.scale, NEAR_POWER);
+	char silent[SILENT_BYTES];
 
 	describe_silent(channels, silent);
-	snprintf(factor, sizeof factor, view->least < view->most ? "%.2f to %.2f" : "%.3f",
-		view->least, view->most);
-	if (power != 0)
+	if (power != 0 && power != 1)
 		findings_add(evidence->findings, OUTCOME_FACTOR,
 			"%s: a factor of %g. One count is worth %g times the bytes that uncored "
 			"takes it for%s%s",
@@ -96,7 +88,8 @@ static void explain_scale(const struct evidence *evidence, const struct metric_v
 		findings_add(evidence->findings, OUTCOME_DEFECT, "%s: %s", view->metric, silent);
 	else
 		findings_add(evidence->findings, OUTCOME_DEFECT,
-			"%s: a factor of %s, the same on each channel.", view->metric, factor);
+			"%s: a factor of %s%.*f, the same on each channel.", view->metric,
+			is_beside ? "about " : "", is_beside ? 2 : 3, view->shown.scale);
 }
 
 /* --- one metric --- */
@@ -111,17 +104,6 @@ static bool may_be_right(const struct evidence *evidence, const struct metric_vi
 {
 	return evidence_may_be(
 		evidence, view, view->wanted != SHAPE_WRITES, view->wanted != SHAPE_READS);
-}
-
-/* Can others make this mixture of a pure shape? They may be noticed beside some of the kernels
- * only. */
-static bool is_of_others(const struct evidence *evidence, const struct metric_view *view)
-{
-	const double others = evidence_others(evidence), far = 2 * others + view->shown.tolerance;
-	const double reads = fabs(view->shown.fit.reads), writes = fabs(view->shown.fit.writes);
-
-	return others > 0 && view->shown.shape == SHAPE_MIXED &&
-	       (fmin(reads, writes) <= far || fabs(reads - writes) <= far);
 }
 
 /* Does it show all that it should, and a little more? */
@@ -153,7 +135,7 @@ static bool explain_doubt(const struct evidence *evidence, const struct metric_v
 		explain_numbers(evidence, view, OUTCOME_UNCLEAR,
 			" Prefetchers may fetch lines that nobody uses, and directories in memory "
 			"add writes to reads.");
-	else if (may_be_right(evidence, view) || is_of_others(evidence, view))
+	else if (may_be_right(evidence, view))
 		explain_numbers(evidence, view, OUTCOME_UNCLEAR,
 			" Too noisy to say: other programs may move less or more beside the "
 			"kernels.");
@@ -217,38 +199,30 @@ static void find_twins(
 					     channels->channel[k].series);
 	if (name_those(channels, wanted, names))
 		findings_add(evidence->findings, OUTCOME_DEFECT,
-			"%s: boxes that show the same to the byte are one channel: %s.", metric,
-			names);
+			"%s: these boxes show the same to the byte: %s.", metric, names);
 }
 
-/* The boxes that count for one metric of a tier and not for the other one. */
-static void find_lonely(const struct evidence *evidence, const struct channels *reads,
-	const struct channels *writes)
+/* A box that counts for one metric of a tier only differs from the others. */
+static void mark_lonely(struct channels *reads, struct channels *writes)
 {
-	bool wanted[CHANNELS_MAX] = { false };
-	char names[NAMES_BYTES];
-
 	for (unsigned i = 0; i < reads->n && i < writes->n; i++)
-		wanted[i] = reads->channel[i].is_active != writes->channel[i].is_active &&
-			    strcmp(reads->channel[i].name, writes->channel[i].name) == 0;
-	if (name_those(reads, wanted, names))
-		findings_add(evidence->findings, OUTCOME_DEFECT,
-			"Reads and writes are counted at different memory controllers. Boxes that "
-			"show only one of them: %s.",
-			names);
+		if (reads->channel[i].is_active != writes->channel[i].is_active &&
+			strcmp(reads->channel[i].name, writes->channel[i].name) == 0)
+			reads->channel[i].is_uneven = writes->channel[i].is_uneven = true;
 }
 
 void causes_check_channels(const struct evidence *evidence, const struct tier_view *views)
 {
 	struct channels channels[TIER_METRICS_MAX];
 
-	for (unsigned i = 0; i < views->n; i++) {
+	for (unsigned i = 0; i < views->n; i++)
 		evidence_channels(evidence, &views->view[i], &channels[i]);
+	if (views->n == 2)
+		mark_lonely(&channels[0], &channels[1]);
+	for (unsigned i = 0; i < views->n; i++) {
 		explain_uneven(evidence, &channels[i], views->view[i].metric);
 		find_twins(evidence, &channels[i], views->view[i].metric);
 	}
-	if (views->n == 2)
-		find_lonely(evidence, &channels[0], &channels[1]);
 }
 
 /* --- traffic that does not show in the metrics where it should --- */

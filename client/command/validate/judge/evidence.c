@@ -23,18 +23,6 @@ double evidence_others(const struct evidence *evidence)
 	return most;
 }
 
-/* That others move more beside a kernel is rare, so half of it is enough. */
-static void find_scales(const struct evidence *evidence, struct metric_view *view)
-{
-	const double scale = view->shown.scale, slack = 1 + view->shown.tolerance;
-	const double all = fmax(view->with_others.reads, view->with_others.writes);
-	const double off = fmin(fabs(all - scale), scale / 2);
-	const bool is_exact = !(evidence_others(evidence) > 0);
-
-	view->least = is_exact ? scale : (scale - off / 2) / slack;
-	view->most = is_exact ? scale : (scale + off) * slack;
-}
-
 void evidence_views(const struct evidence *evidence, uint32_t socket, struct tier_view *ret)
 {
 	*ret = (struct tier_view){ .n = evidence->tier.n };
@@ -48,7 +36,6 @@ void evidence_views(const struct evidence *evidence, uint32_t socket, struct tie
 		view->shown = evidence_show(evidence, view->series);
 		view->with_others =
 			fit_series(evidence->kernels, evidence->n_kernels, view->series, true);
-		find_scales(evidence, view);
 	}
 }
 
@@ -150,11 +137,12 @@ static void mark(struct channels *channels, enum shape wanted)
 }
 
 /* Beside others the scale is not known well enough to tell. */
-static unsigned count_expected(const struct channels *channels, const struct metric_view *view)
+static unsigned count_expected(const struct evidence *evidence, const struct channels *channels,
+	const struct metric_view *view)
 {
 	const double n_active = channels->n_active, n = round(n_active / view->shown.scale);
 
-	return view->least == view->most && n > n_active && n <= channels->n &&
+	return !(evidence_others(evidence) > 0) && n > n_active && n <= channels->n &&
 			       fabs(n * view->shown.scale / n_active - 1) <=
 				       fmin(WHOLE, WHOLE_OF_MANY / n_active)
 		       ? (unsigned)n
@@ -172,7 +160,7 @@ void evidence_channels(
 			ret->channel[ret->n++] = (struct channel){ probe->series[i].name, i,
 				evidence_show(evidence, i), false, false };
 	mark(ret, view->wanted);
-	ret->n_expected = count_expected(ret, view);
+	ret->n_expected = count_expected(evidence, ret, view);
 }
 
 /* --- findings --- */

@@ -80,7 +80,6 @@ struct metric_view {
 	uint32_t series;
 	struct shown shown;
 	struct fit with_others; /* if others moved nothing beside the kernels */
-	double least, most;     /* what the scale may be: beside others it is not exact */
 };
 
 /* All metrics of the tier. */
