@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "common/foreign-hwloc.h"
 #include "common/macro.h"
 #include "daemon/base/text-file.h"
 #include "daemon/machine/pmu.h"
@@ -93,19 +94,16 @@ static int discover(const char *root, hwloc_topology_t *hwloc)
 	return r;
 }
 
-/* Jobs, modules and launchers set these to describe a machine to hwloc, maybe another one. */
 static int refuse_foreign(struct fault *fault)
 {
-	static const char *const variables[] = { "HWLOC_FSROOT", "HWLOC_CPUID_PATH",
-		"HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM" };
+	const char *variable = foreign_hwloc_variable();
 
-	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
-		if (getenv(variables[i]))
-			return fault_set(fault, -EINVAL,
-				"%s in the environment gives hwloc another machine than this one: "
-				"start uncored without it",
-				variables[i]);
-	return fault_set(fault, -EINVAL, "hwloc describes another machine than this one");
+	if (!variable)
+		return fault_set(fault, -EINVAL, "hwloc describes another machine than this one");
+	return fault_set(fault, -EINVAL,
+		"%s in the environment gives hwloc another machine than this one: start uncored "
+		"without it",
+		variable);
 }
 
 static unsigned cpu_limit(hwloc_const_bitmap_t cpus)

@@ -18,6 +18,7 @@
 #include "client/command/page/still.h"
 #include "client/command/validate/judge.h"
 #include "client/report/quantity.h"
+#include "common/foreign-hwloc.h"
 
 static const uint64_t INTERVAL_NS_SHORT = 1000000000;
 
@@ -116,6 +117,7 @@ static bool keep_wanted_places(struct session *session)
 
 static int validate_find_places(struct session *session)
 {
+	const char *variable = foreign_hwloc_variable();
 	int r = places_find(&session->places);
 
 	if (r == 0)
@@ -128,7 +130,7 @@ static int validate_find_places(struct session *session)
 	return validate_complain(
 		"%s in the environment shows hwloc another machine than this one, on which nothing "
 		"can be bound: unset it.",
-		places_foreign_variable());
+		variable ? variable : "HWLOC_*");
 }
 
 static int open_session(struct session *session)

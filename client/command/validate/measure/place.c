@@ -140,18 +140,6 @@ static int leave_out_forbidden(hwloc_topology_t topology)
 	return r;
 }
 
-/* In the order in which hwloc looks: hwloc's documentation, "Environment Variables". */
-const char *places_foreign_variable(void)
-{
-	static const char *const names[] = { "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_SYNTHETIC",
-		"HWLOC_XMLFILE", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (getenv(names[i]))
-			return names[i];
-	return "HWLOC_*";
-}
-
 /* On another system, hwloc takes all calls that bind, and does nothing. */
 static int place_load_topology(hwloc_topology_t topology)
 {

@@ -35,8 +35,6 @@ struct places {
  * another machine than this one, on which it binds nothing. */
 int places_find(struct places *ret);
 
-/* The variable of the environment that makes hwloc do so. */
-const char *places_foreign_variable(void);
 void places_done(struct places *places);
 
 /* Bytes that this process may still allocate before its cgroup's limit ends it; UINT64_MAX: there
