@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/median.h"
 
 enum { WINDOW = 5, BLOCK = 6 };
 
@@ -30,19 +31,6 @@ struct course {
 
 /* --- order statistics --- */
 
-static int phases_compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double values[], size_t n)
-{
-	qsort(values, n, sizeof *values, phases_compare);
-	return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
 static void smooth(const struct course *course)
 {
 	for (size_t i = 0; i < course->n; i++) {
@@ -51,7 +39,7 @@ static void smooth(const struct course *course)
 		double window[WINDOW];
 
 		memcpy(window, course->rates + i - after, (2 * after + 1) * sizeof *window);
-		course->smooth[i] = median(window, 2 * after + 1);
+		course->smooth[i] = median_of(window, 2 * after + 1);
 	}
 }
 
@@ -74,7 +62,7 @@ static double scatter_of(const double rates[], size_t n, size_t size, double roo
 	for (size_t i = 0; i < n_differences; i++)
 		room[i] = fabs(phases_mean_of(rates + (i + 1) * size, size) -
 			       phases_mean_of(rates + i * size, size));
-	qsort(room, n_differences, sizeof *room, phases_compare);
+	qsort(room, n_differences, sizeof *room, median_compare);
 	deviation = room[n_differences / 4] / 0.3186;
 	return (double)size * deviation * deviation / 2;
 }

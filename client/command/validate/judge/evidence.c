@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/median.h"
+
 struct shown evidence_show(const struct evidence *evidence, uint32_t series)
 {
 	const struct fit fit = fit_series(evidence->kernels, evidence->n_kernels, series, false);
@@ -93,7 +95,7 @@ static double middle_scale(const struct channels *channels)
 	for (unsigned i = 0; i < channels->n; i++)
 		if (channels->channel[i].shown.scale > SILENT * most)
 			scales[n++] = channels->channel[i].shown.scale;
-	qsort(scales, n, sizeof *scales, statistics_compare);
+	qsort(scales, n, sizeof *scales, median_compare);
 	return n ? scales[(n - 1) / 2] : 0;
 }
 

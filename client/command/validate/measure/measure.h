@@ -59,6 +59,3 @@ double measured_whole(const struct measured *measured, double shown);
  * standard error. Outliers move neither.
  */
 double statistics_median(double values[], unsigned n, double *ret_error);
-
-/* Compares two doubles, for qsort(3). */
-int statistics_compare(const void *a, const void *b);

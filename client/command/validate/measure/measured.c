@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/median.h"
+
 /* As a share of what is predicted. A counter that shows less shows a fraction, or next to nothing,
  * and its value need not be known as well. */
 static const double SHOWN_LEAST = 0.1;
@@ -37,19 +39,6 @@ void measured_done(struct measured *measured)
  * and the standard error of a median divided by that of a mean. */
 static const double DEVIATION = 1.4826, MEDIAN_ERROR = 1.2533;
 
-int statistics_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double sort_and_halve(double values[], unsigned n)
-{
-	qsort(values, n, sizeof *values, statistics_compare);
-	return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
 /* The median distance of the sorted @values from their @median. */
 static double median_distance(const double values[], unsigned n, double median)
 {
@@ -66,7 +55,7 @@ static double median_distance(const double values[], unsigned n, double median)
 
 double statistics_median(double values[], unsigned n, double *ret_error)
 {
-	double median = sort_and_halve(values, n);
+	double median = median_of(values, n);
 
 	if (ret_error)
 		*ret_error =
