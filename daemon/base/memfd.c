@@ -11,24 +11,24 @@
 
 #include "common/macro.h"
 
-int memfd_new(const char *name, size_t size_bytes, mode_t mode)
+static int memfd_seal(const char *name, size_t size_bytes, mode_t mode, int seals)
 {
 	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 || ftruncate(fd, (off_t)size_bytes) < 0 || fchmod(fd, mode) < 0 ||
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		fcntl(fd, F_ADD_SEALS, seals) < 0)
 		return -errno;
 	return take_fd(&fd);
 }
 
+int memfd_new(const char *name, size_t size_bytes, mode_t mode)
+{
+	return memfd_seal(name, size_bytes, mode, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
 int memfd_new_growing(const char *name, mode_t mode)
 {
-	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0 || fchmod(fd, mode) < 0 ||
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
-		return -errno;
-	return take_fd(&fd);
+	return memfd_seal(name, 0, mode, F_SEAL_SHRINK | F_SEAL_SEAL);
 }
 
 size_t memfd_bytes(int fd)
