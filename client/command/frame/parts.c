@@ -174,18 +174,13 @@ static void set_metrics(struct parts *parts)
 					~(UINT32_C(1) << parts->channel[i].metric);
 }
 
-int parts_of_nodes(const struct uncore *handle, const char *socket_path, struct parts *ret)
+int parts_of_nodes_in(const struct uncore *handle, const struct json_value *info, struct parts *ret)
 {
 	char online[NODE_LIST_MAX];
-	_cleanup_(json_document_done) struct json_document document = { .text = NULL };
 	_cleanup_(validated_done) struct validated validated;
 	const char *lists[NODES_MAX] = { NULL };
-	const struct json_value *info;
-	char *text = NULL;
 	int r = parts_init(handle, ret);
 
-	uncore_info(socket_path, &text);
-	info = json_document_take(&document, text);
 	validated_read(&validated, json_text(info, "platform", ""));
 	if (r < 0)
 		return r;
@@ -199,4 +194,13 @@ int parts_of_nodes(const struct uncore *handle, const char *socket_path, struct 
 		ret->channel[i].part = parts_owner_of(ret, &ret->channel[i], lists);
 	set_metrics(ret);
 	return 0;
+}
+
+int parts_of_nodes(const struct uncore *handle, const char *socket_path, struct parts *ret)
+{
+	_cleanup_(json_document_done) struct json_document document = { .text = NULL };
+	char *text = NULL;
+
+	uncore_info(socket_path, &text);
+	return parts_of_nodes_in(handle, json_document_take(&document, text), ret);
 }

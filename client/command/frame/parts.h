@@ -9,6 +9,8 @@
 
 #define PART_NONE UINT32_MAX
 
+struct json_value;
+
 struct part {
 	char name[UNCORE_NAME_MAX]; /* "imc0", "node1" */
 	unsigned node;              /* the kernel's number of it */
@@ -36,6 +38,10 @@ int parts_of_channels(const struct uncore *handle, struct parts *ret);
  * by what `uncore validate --keep` saw while there were as many nodes. 0, -ENOMEM.
  */
 int parts_of_nodes(const struct uncore *handle, const char *socket_path, struct parts *ret);
+
+/* The same by what uncore_info() has said. */
+int parts_of_nodes_in(
+	const struct uncore *handle, const struct json_value *info, struct parts *ret);
 
 /* uncored's number of the socket of @package; UINT32_MAX: it reads no such socket. */
 uint32_t parts_socket(const struct uncore *handle, int package);

@@ -32,7 +32,7 @@ void summary_print(const struct json_value *info, const char *socket_path);
 
 /* Prints the NUMA nodes of sockets that have several, and what their channels have counted. */
 struct reader;
-void nodes_print(const struct reader *reader);
+void nodes_print(const struct json_value *info, const struct reader *reader);
 
 /* A line for each counter box that stands at 0 while its sisters count: standing.h. */
 struct uncore;

@@ -65,7 +65,7 @@ static void nodes_print_node(const struct reader *reader, const struct readout *
 	output_labelled(number ? "" : "NUMA nodes", line);
 }
 
-void nodes_print(const struct reader *reader)
+void nodes_print(const struct json_value *info, const struct reader *reader)
 {
 	static const struct reader_wish wish = {
 		.use = READER_GAUGE, .channels = true, .patience_ns = 1000000000
@@ -73,7 +73,7 @@ void nodes_print(const struct reader *reader)
 	_cleanup_(parts_done) struct parts parts = { .part = NULL };
 	_cleanup_(readout_done) struct readout found = {};
 
-	if (parts_of_nodes(reader->handle, reader->socket_path, &parts) < 0 || !are_several(&parts))
+	if (parts_of_nodes_in(reader->handle, info, &parts) < 0 || !are_several(&parts))
 		return;
 	if (reader_read(reader, &wish, &found) < 0)
 		readout_done(&found);

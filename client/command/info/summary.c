@@ -86,13 +86,13 @@ static void print_checked(const struct json_value *info)
 	output_labelled("validated", text);
 }
 
-static void summary_print_channels(const char *socket_path)
+static void summary_print_channels(const struct json_value *info, const char *socket_path)
 {
 	_cleanup_(reader_close) struct reader reader = { .socket_path = socket_path };
 
 	if (reader_open(&reader, READER_CONNECT_NS) < 0)
 		return;
-	nodes_print(&reader);
+	nodes_print(info, &reader);
 	standing_print(reader.handle);
 }
 
@@ -103,7 +103,7 @@ void summary_print(const struct json_value *info, const char *socket_path)
 
 	printf("\n");
 	summary_print_metrics(info);
-	summary_print_channels(socket_path);
+	summary_print_channels(info, socket_path);
 	print_checked(info);
 	output_labelled("may read", json_text(json_member(info, "policy"), "words", "?"));
 	JSON_EACH (warnings, warning) {
