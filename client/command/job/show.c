@@ -16,13 +16,10 @@
 
 static void job_show_print_socket(const struct job_view *view, uint32_t i)
 {
-	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	struct uncore_socket socket;
 	struct format_socket shown;
-	int64_t others;
+	const int64_t others = job_view_socket(view, i, &socket, &shown);
 
-	uncore_describe_socket(view->reading->reader.handle, i, &socket);
-	others = folder_others(view->runs, view->run, socket.package);
-	total_show(&view->total, view->reading->reader.handle, i, &shown);
 	if (!packages_have(&view->run->head.packages, socket.package))
 		snprintf(shown.note, sizeof shown.note, "The job has no CPU here.");
 	else if (others)
