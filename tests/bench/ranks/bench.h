@@ -96,6 +96,8 @@ void ranks_team_long(void);
 void team_held(void);
 void team_held_999(void);
 void team_held_traced(void);
+void pair_alone(void);
+void pair_alone_999(void);
 void short_8us(void);
 void short_21us(void);
 void short_barrier(void);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a begin and an end cost where the region is open already: no reading, and no system call. */
+/*
+ * What a begin and an end cost that take no reading: no system call, either. Another member of the
+ * team holds the region open, or passages are short.
+ */
 #include "tests/bench/ranks/bench.h"
 
 #include <stdio.h>
@@ -17,6 +20,7 @@ struct held {
 	struct gate gate;
 	const char *socket_path;
 	unsigned n_others; /* regions of the team beside this one */
+	bool is_alone;     /* without a team */
 	bool is_traced;    /* UNCORE_TRACE */
 	unsigned is_over;
 	double ns[BATCHES]; /* of a begin and an end */
@@ -25,7 +29,8 @@ struct held {
 static void be_member(const struct held *held)
 {
 	setenv("UNCORE_SOCKET", held->socket_path, 1);
-	setenv("UNCORE_TEAM", "held", 1);
+	if (!held->is_alone)
+		setenv("UNCORE_TEAM", "held", 1);
 	setenv("UNCORE_REPORT", "/dev/null", 1);
 }
 
@@ -83,7 +88,7 @@ static int pass(void *argument)
 	return 0;
 }
 
-static void measure(unsigned n_others, bool is_traced)
+static void measure(const struct held *wish, double most_ns)
 {
 	struct held *held = shared_memory(sizeof *held);
 	struct batch_processes batch = { .n = 0 };
@@ -91,9 +96,8 @@ static void measure(unsigned n_others, bool is_traced)
 	struct usage before, spent;
 
 	daemon_start(&daemon, "standin-wide", NULL);
+	*held = *wish;
 	held->socket_path = daemon.socket_path;
-	held->n_others = n_others;
-	held->is_traced = is_traced;
 	batch_add(&batch, NOBODY, hold, held);
 	usleep(100000);
 	batch_add(&batch, NOBODY, pass, held);
@@ -104,7 +108,7 @@ static void measure(unsigned n_others, bool is_traced)
 	daemon_stop(&daemon);
 	unlink(TRACE);
 	figure_add(&(struct figure){ "pair_ns", "begin + end, median", "ns",
-		quantile(held->ns, BATCHES, 0.5), is_traced ? 300 : 200 });
+		quantile(held->ns, BATCHES, 0.5), most_ns });
 	figure_add(&(struct figure){ "p99_ns", "begin + end, 99 % of the batches", "ns",
 		quantile(held->ns, BATCHES, 0.99), NAN });
 	figure_add(&(struct figure){ "sweeps_per_1000", "sweeps for each 1000 of both", "",
@@ -113,15 +117,25 @@ static void measure(unsigned n_others, bool is_traced)
 
 void team_held(void)
 {
-	measure(0, false);
+	measure(&(struct held){ .n_others = 0 }, 200);
 }
 
 void team_held_999(void)
 {
-	measure(998, false);
+	measure(&(struct held){ .n_others = 998 }, 200);
+}
+
+void pair_alone(void)
+{
+	measure(&(struct held){ .is_alone = true }, 120);
+}
+
+void pair_alone_999(void)
+{
+	measure(&(struct held){ .is_alone = true, .n_others = 998 }, 120);
 }
 
 void team_held_traced(void)
 {
-	measure(0, true);
+	measure(&(struct held){ .is_traced = true }, 300);
 }
