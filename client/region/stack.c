@@ -14,11 +14,14 @@
 #include "common/clock.h"
 #include "common/text.h"
 
+enum { KNOWN = 16 };
+
 struct stack {
 	const struct regions *owner;
 	uint32_t depth;
-	uint32_t excess;  /* regions begun beyond the deepest frame */
-	uint64_t took_ns; /* the last passage that ended; 0: not known */
+	uint32_t excess;             /* regions begun beyond the deepest frame */
+	uint64_t took_ns;            /* the last passage that ended; 0: not known */
+	struct region *known[KNOWN]; /* the last ones that were found, by the place of the name */
 	struct passage frames[REGION_DEPTH_MAX];
 };
 
@@ -64,8 +67,27 @@ static struct stack *stack_get(struct regions *regions)
 	stack->owner = regions;
 	stack->depth = 0;
 	stack->excess = 0;
+	memset(stack->known, 0, sizeof stack->known);
 	passage_count_thread(regions, 1);
 	return stack;
+}
+
+/* A program passes the same text again and again, mostly from the same place. To look there costs
+ * less than the hash of a name. */
+static int stack_find(
+	struct regions *regions, struct stack *stack, const char *name, struct region **ret)
+{
+	struct region **known = &stack->known[((uintptr_t)name ^ (uintptr_t)name >> 4) % KNOWN];
+	int r;
+
+	if (name && *known && strcmp((*known)->name, name) == 0) {
+		*ret = *known;
+		return 0;
+	}
+	r = regions_find_or_add(regions, name, ret);
+	if (r == 0 && (*ret)->index != TABLE_OTHERS)
+		*known = *ret;
+	return r;
 }
 
 /* --- begin and end --- */
@@ -74,14 +96,14 @@ static int stack_begin(struct regions *regions, const char *name)
 {
 	struct region *region, *outer;
 	struct passage *frame;
-	struct stack *stack;
-	int r = regions_find_or_add(regions, name, &region);
+	struct stack *stack = stack_get(regions);
+	int r;
 
-	if (r < 0)
-		return r;
-	stack = stack_get(regions);
 	if (!stack)
 		return regions_no_memory();
+	r = stack_find(regions, stack, name, &region);
+	if (r < 0)
+		return r;
 	if (stack->depth == REGION_DEPTH_MAX) {
 		stack->excess++;
 		passage_count_excess(regions, region);
@@ -166,25 +188,30 @@ static int stack_go_on(struct regions *regions, struct passage *frame, struct re
 	return r;
 }
 
-static int next(struct regions *regions, const char *old, const char *new)
+static int cannot_go_on(const char *old, const char *new)
 {
-	struct stack *stack;
-	struct region *region;
 	int r = region_check_name(old);
 
 	if (r == 0)
 		r = region_check_name(new);
-	if (r < 0)
-		return r;
-	stack = stack_get(regions);
+	return r < 0 ? r
+		     : error_say(-EINVAL,
+			       "Region %s is not the innermost one of this thread, so %s cannot "
+			       "follow it.",
+			       old, new);
+}
+
+static int next(struct regions *regions, const char *old, const char *new)
+{
+	struct stack *stack = stack_get(regions);
+	struct region *region;
+	int r;
+
 	if (!stack)
 		return regions_no_memory();
 	if (!is_innermost(regions, stack, old))
-		return error_say(-EINVAL,
-			"Region %s is not the innermost one of this thread, so %s cannot follow "
-			"it.",
-			old, new);
-	r = regions_find_or_add(regions, new, &region);
+		return cannot_go_on(old, new);
+	r = stack_find(regions, stack, new, &region);
 	return r < 0 ? r : stack_go_on(regions, &stack->frames[stack->depth - 1], region);
 }
 
