@@ -95,7 +95,8 @@ static void add_outside_part(struct table_interval *interval, uint64_t threads_n
 	part->is_open = part->own_ns > 0;
 }
 
-static void find_alone(struct table_interval *interval, uint64_t own_ns)
+/* The thread that began a span is outside of it, and may move bytes of its own. */
+static void find_alone(const struct table *table, struct table_interval *interval, uint64_t own_ns)
 {
 	const uint64_t outside_ns = interval->total_ns - own_ns;
 
@@ -103,7 +104,8 @@ static void find_alone(struct table_interval *interval, uint64_t own_ns)
 		struct table_part *part = &interval->parts[i];
 
 		part->is_alone = part->place != TABLE_OUTSIDE && own_ns && part->own_ns == own_ns &&
-				 outside_ns <= interval->total_ns / OUTSIDE_MOST;
+				 outside_ns <= interval->total_ns / OUTSIDE_MOST &&
+				 !LOAD(table->regions[part->place].has_spans);
 	}
 }
 
@@ -167,7 +169,7 @@ static void fill_parts(
 		}
 	add_outside_part(interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
 	if (!room->activities.is_late)
-		find_alone(interval, own_ns);
+		find_alone(table, interval, own_ns);
 	for (unsigned i = 0; i < n_regions; i++)
 		add_row_part(table, interval, i, last);
 }

@@ -9,7 +9,7 @@
  * - *share*: of each interval the part that its threads have of the time of all threads. A thread
  *   counts where it is innermost, and outside of all regions as outside;
  * - *alone*: its share of intervals in which no thread was in another region, and threads were
- *   outside for at most 1 % of the time.
+ *   outside for at most 1 % of the time. A region that ever had spans is never alone.
  *
  * So alone <= share <= all, and the shares of all regions and of outside add up to what the socket
  * moved, to the byte. What the threads of a region moved lies between alone and all.

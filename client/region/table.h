@@ -132,7 +132,7 @@ struct table_region {
 	uint64_t holder; /* atomic: slot + 1 of a member that was inside; see edge.h */
 	char name[TABLE_NAME_BYTES];
 	char units[TABLE_UNITS][TABLE_UNIT_BYTES]; /* of work */
-	uint64_t has_spans;      /* atomic: passages that no thread's stack holds */
+	uint64_t has_spans;      /* atomic: it ever had passages that no thread's stack holds */
 	uint64_t has_title, row; /* atomic; .row: state.h */
 	/* atomic, see misses.h: of all passages; passages that ended and were counted */
 	uint64_t misses, n_counted;

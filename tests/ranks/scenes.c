@@ -274,6 +274,21 @@ static void and_outside(void (*inside)(unsigned region))
 	flow(socket_of_rank, lines_per_ms[0] / 2, random_ns(500000, 4000000));
 }
 
+/* The rank goes on while its message is on the way. */
+static void in_a_span(void (*inside)(unsigned region))
+{
+	const unsigned region = (unsigned)rand() % 3;
+	uint64_t span;
+
+	if (uncore_span_begin(names[region], &span) < 0)
+		errx(1, "%s", uncore_error_text());
+	inside(region);
+	flow(socket_of_rank, lines_per_ms[0] / 2, random_ns(500000, 4000000));
+	if (uncore_span_end(span) < 0)
+		errx(1, "%s", uncore_error_text());
+	pause_for_a_while();
+}
+
 /* Traffic of a program that is not in the team. */
 static void steady_neighbour(void)
 {
@@ -309,6 +324,7 @@ static const struct scene {
 	{ "neighbour", unsynchronised, constant, steady_neighbour },
 	{ "bursty-neighbour", with_pauses_together, constant, bursty_neighbour },
 	{ "outside", and_outside, constant, NULL },
+	{ "spans", in_a_span, constant, NULL },
 	{ "other-memory", unsynchronised, in_other_memory, NULL },
 	{ "varying", unsynchronised, varying, NULL },
 };

@@ -78,6 +78,7 @@ TEAMS = {
     "synchronised": (16, 20),
     "lockstep": (4, 60),
     "outside": (8, 40),
+    "spans": (1, 40),
     "other-memory": (8, 40),
     "varying": (8, 40),
     "brief": (4, 2000),

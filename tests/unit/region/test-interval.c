@@ -123,6 +123,21 @@ CASE("a region is alone although members come a little later than others")
 	game_end(&game);
 }
 
+/* The thread moves 50 of its own, and the span 30. */
+CASE("a region with spans is not alone, because threads go on outside of them")
+{
+	static struct game game;
+
+	game_begin(&game);
+	game_come(&game, 0);
+	game.table->regions[2].has_spans = 1;
+	game_enter(&game, 0, 2, -1, true);
+	move(&game, 1000, 30 + 50);
+	game_leave(&game, 0, 2, -1, true);
+	expect(&game, 2, 0, 80, 80);
+	game_end(&game);
+}
+
 /* Both readings are added together, after all has happened. */
 CASE("what waits is added in the order of its time, and no region gets the other's bytes")
 {
