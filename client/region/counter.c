@@ -130,7 +130,7 @@ _once_ static void keep_refusal(struct table *table, const char *event, int erro
 
 /* --- choosing --- */
 
-/* 0; -EAGAIN: the platform is not known yet; -ENOENT, and the reason is kept. */
+/* 0; -EAGAIN: the platform is not known yet; -ENOENT. The reason is kept. */
 static int counter_find_event(
 	struct table *table, const struct counter_wish *wish, struct event *ret)
 {
@@ -140,8 +140,10 @@ static int counter_find_event(
 	*ret = wish->event;
 	if (!wish->is_platforms)
 		return 0;
-	if (!__atomic_load_n(&table->header.is_described, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&table->header.is_described, __ATOMIC_ACQUIRE)) {
+		keep_why(table, "uncored has not said which platform this is.");
 		return -EAGAIN;
+	}
 	TABLE_READ_TEXT(platform, table->header.platform);
 	while (i < ARRAY_SIZE(with_l3) && strcmp(with_l3[i], platform) != 0)
 		i++;
@@ -151,11 +153,6 @@ static int counter_find_event(
 	keep_why(table, "No event is known that counts misses of the last-level cache on %s.",
 		platform);
 	return -ENOENT;
-}
-
-_once_ void counter_keep_unknown(struct table *table)
-{
-	keep_why(table, "uncored has not said which platform this is.");
 }
 
 /* All members of a team count the same event. */

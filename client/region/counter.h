@@ -27,13 +27,10 @@ int counter_wish(struct counter_wish **ret);
 
 /*
  * Opens the event for the calling thread. -EAGAIN: it is the platform's, which is not known yet.
- * After other errors the reason is in the table, unless there was one before. The sentence of the
+ * After an error the reason is in the table, unless there was one before. The sentence of the
  * thread stays: that is about its region.
  */
 int counter_open(struct table *table, const struct counter_wish *wish, struct counter *ret);
-
-/* Says in the table that the platform is not known. A thread that counts later does not mind. */
-void counter_keep_unknown(struct table *table);
 
 /*
  * What it has counted since it was opened. After a failure the reason is in the table. -EBADF: the

@@ -20,13 +20,10 @@ static _Thread_local struct {
 /* --- the thread's event --- */
 
 /* While the platform is not known, the thread tries again. */
-static enum thread_state begin_counting(
-	struct table *table, const struct counter_wish *wish, bool is_inside)
+static enum thread_state begin_counting(struct table *table, const struct counter_wish *wish)
 {
 	const int r = counter_open(table, wish, &thread.counter);
 
-	if (r == -EAGAIN && !is_inside)
-		counter_keep_unknown(table);
 	return r == 0 ? THREAD_COUNTS : r == -EAGAIN ? THREAD_NEW : THREAD_FAILED;
 }
 
@@ -113,7 +110,7 @@ static bool misses_go_on(const struct regions *regions, bool is_inside, struct t
 	struct table *table = regions->team.table;
 
 	if (thread.state == THREAD_NEW)
-		thread.state = begin_counting(table, regions->misses, is_inside);
+		thread.state = begin_counting(table, regions->misses);
 	if (is_inside)
 		misses_charge(regions, NULL, timer);
 	if (timer->is_on)
