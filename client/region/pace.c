@@ -41,11 +41,6 @@ void pace_add_cost(struct table *table, uint64_t time_ns)
 	STORE(table->header.reading_ns, pace_follow(reading_ns(table), time_ns));
 }
 
-bool pace_is_unlimited(const struct table *table)
-{
-	return !overhead_of(table);
-}
-
 bool pace_is_overspent(struct table *table, uint64_t now_ns)
 {
 	const uint64_t begun_ns = LOAD(table->header.first_ns);
@@ -86,8 +81,11 @@ bool pace_is_due(struct table *table, uint64_t now_ns)
 {
 	uint64_t *last = &table->header.last_reading_ns, before_ns = LOAD(*last);
 	const uint64_t passed_ns = now_ns > before_ns ? now_ns - before_ns : 0;
-	const bool is_due = passed_ns >= GAP_MOST_NS ||
-			    (is_gap(table, passed_ns) && !pace_is_overspent(table, now_ns));
 
-	return is_due && REPLACE(*last, before_ns, now_ns);
+	if (!overhead_of(table) || !LOAD(table->header.added))
+		return true;
+	if (passed_ns < GAP_MOST_NS &&
+		(!is_gap(table, passed_ns) || pace_is_overspent(table, now_ns)))
+		return false;
+	return REPLACE(*last, before_ns, now_ns);
 }

@@ -8,9 +8,6 @@
 
 #include "client/region/table.h"
 
-/* Are all edges read? */
-bool pace_is_unlimited(const struct table *table);
-
 /* Are passages of a region so long that a reading at each edge hardly matters? @usual_ns: of its
  * passages, as pace_learn() found it; @last_ns: the last one. */
 bool pace_is_long(struct table *table, uint64_t usual_ns, uint64_t last_ns, uint64_t now_ns);
@@ -21,7 +18,9 @@ uint64_t pace_learn(uint64_t usual_ns, uint64_t passage_ns);
 /* Did readings take more time than they may? */
 bool pace_is_overspent(struct table *table, uint64_t now_ns);
 
-/* Was the last reading so long ago that another one is due? True for only one member. */
+/* Was the last reading so long ago that another one is due? True for only one member. Without a
+ * limit one always is, and so is the first one of a table: until it succeeds, each edge says why
+ * not. */
 bool pace_is_due(struct table *table, uint64_t now_ns);
 
 /* Adds the cost of a call that took a reading. */

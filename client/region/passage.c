@@ -10,7 +10,6 @@
 #include "client/region/edge.h"
 #include "client/region/interval.h"
 #include "client/region/pace.h"
-#include "client/region/post.h"
 #include "common/clock.h"
 
 static struct table_cell *own_cell(const struct regions *regions, unsigned place)
@@ -115,36 +114,17 @@ static bool region_is_long(struct regions *regions, const struct region *region,
 		regions->team.table, LOAD(region->usual_ns), LOAD(region->last_ns), now_ns);
 }
 
-/* Then each edge says why. */
-static bool is_never_read(const struct table *table)
-{
-	return !LOAD(table->header.added) && !LOAD(post_at(table, 1)->number);
-}
-
-/* @is_outermost: it is the edge of the time in which a region is open whose passages are long. */
-static bool is_read(struct table *table, uint64_t now_ns, bool is_outermost)
-{
-	return is_outermost || pace_is_unlimited(table) || is_never_read(table) ||
-	       pace_is_due(table, now_ns);
-}
-
+/* A region whose passages are long is read at the edges of the time in which it is open. */
 static bool begin_is_read(struct regions *regions, const struct region *region, uint64_t now_ns)
 {
 	struct table *table = regions->team.table;
 
-	return is_read(table, now_ns,
-		region_is_long(regions, region, now_ns) &&
-			edge_is_first(table, regions->team.member.slot, region->index));
+	return (region_is_long(regions, region, now_ns) &&
+		       edge_is_first(table, regions->team.member.slot, region->index)) ||
+	       pace_is_due(table, now_ns);
 }
 
 /* --- begin --- */
-
-static void passage_keep_failure(struct region *region, int error)
-{
-	pthread_mutex_lock(&region->lock);
-	failure_keep(&region->failure, error);
-	pthread_mutex_unlock(&region->lock);
-}
 
 /* A thread inside @outer begins another region, or is back from it. */
 static void change_outer(struct regions *regions, struct region *outer, int change, uint64_t now_ns)
@@ -174,9 +154,9 @@ static void come_in(struct regions *regions, struct edge *edge, struct passage *
 	edge->is_timed = passage->is_timed = cost_is_timed(cell->n_left);
 	passage->n_given_up = region->n_given_up;
 	cell_begin(cell, passage->begun_ns, edge->at_ns);
-	pthread_mutex_unlock(&region->lock);
 	if (edge->error)
-		passage_keep_failure(region, edge->error);
+		failure_keep(&region->failure, edge->error);
+	pthread_mutex_unlock(&region->lock);
 }
 
 int passage_begin(
@@ -222,8 +202,8 @@ static bool end_is_read(
 	struct regions *regions, struct region *region, uint64_t now_ns, bool *ret_is_leaving)
 {
 	*ret_is_leaving = region_is_long(regions, region, now_ns);
-	return is_read(
-		regions->team.table, now_ns, *ret_is_leaving && begin_leaving(regions, region));
+	return (*ret_is_leaving && begin_leaving(regions, region)) ||
+	       pace_is_due(regions->team.table, now_ns);
 }
 
 static void learn(struct region *region, uint64_t time_ns)
@@ -300,8 +280,7 @@ int passage_next(struct regions *regions, struct passage *passage, struct region
 static bool turn_is_read(struct table *table, const struct state_turn *turn)
 {
 	return turn->before == UNCORE_STATE_LEFT || turn->now == UNCORE_STATE_LEFT ||
-	       pace_is_unlimited(table) || !pace_is_overspent(table, turn->now_ns) ||
-	       pace_is_due(table, turn->now_ns);
+	       !pace_is_overspent(table, turn->now_ns) || pace_is_due(table, turn->now_ns);
 }
 
 int passage_turn(struct regions *regions, struct state_turn *turn)
