@@ -65,19 +65,6 @@ void cell_abandon(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns)
 	end(cell, begun_ns, 0, now_ns, now_ns);
 }
 
-uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns)
-{
-	const uint32_t n = cell->inside;
-
-	cell_lock(cell);
-	STORE(cell->begun_ns, 0);
-	ADD(cell->own_ns, cell->running * now_ns);
-	STORE(cell->running, 0);
-	cell_leave(cell, n, now_ns);
-	cell_unlock(cell);
-	return n;
-}
-
 void cell_run(struct table_cell *cell, int change, uint64_t now_ns)
 {
 	cell_lock(cell);
@@ -85,21 +72,31 @@ void cell_run(struct table_cell *cell, int change, uint64_t now_ns)
 	cell_unlock(cell);
 }
 
-/* The member may have died during a write. */
-uint32_t cell_bury(struct table_cell *cell, const struct table_seen *seen)
+/* All passages end, when is not known. A member that died may have been writing. */
+static uint32_t cell_close_all(struct table_cell *cell, uint64_t own_ns, uint64_t now_ns)
 {
 	const uint32_t n = LOAD(cell->inside);
 
-	if (!n && !cell->running && !(cell->lock & 1))
-		return 0;
-	cell->lock |= 1;
+	STORE(cell->lock, cell->lock | 1);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	STORE(cell->begun_ns, 0);
 	STORE(cell->running, 0);
-	STORE(cell->own_ns, LOAD(seen->own_ns));
-	cell_leave(cell, n, cell->opened_ns);
+	STORE(cell->own_ns, own_ns);
+	cell_leave(cell, n, now_ns);
 	cell_unlock(cell);
 	return n;
+}
+
+uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns)
+{
+	return cell_close_all(cell, cell_own_ns(cell, now_ns), now_ns);
+}
+
+uint32_t cell_bury(struct table_cell *cell, const struct table_seen *seen)
+{
+	if (!LOAD(cell->inside) && !cell->running && !(cell->lock & 1))
+		return 0;
+	return cell_close_all(cell, LOAD(seen->own_ns), cell->opened_ns);
 }
 
 void cell_excess(struct table_cell *cell)
