@@ -7,7 +7,6 @@
 #include "client/region/activity.h"
 #include "client/region/cell.h"
 #include "client/region/cost.h"
-#include "client/region/edge.h"
 #include "client/region/interval.h"
 #include "client/region/pace.h"
 #include "common/clock.h"
@@ -117,11 +116,12 @@ static bool region_is_long(struct regions *regions, const struct region *region,
 /* A region whose passages are long is read at the edges of the time in which it is open. */
 static bool begin_is_read(struct regions *regions, const struct region *region, uint64_t now_ns)
 {
-	struct table *table = regions->team.table;
+	const struct member *member = &regions->team.member;
 
 	return (region_is_long(regions, region, now_ns) &&
-		       edge_is_first(table, regions->team.member.slot, region->index)) ||
-	       pace_is_due(table, now_ns);
+		       !own_cell(regions, region->index)->inside &&
+		       table_is_only(member->table, member->slot, region->index)) ||
+	       pace_is_due(member->table, now_ns);
 }
 
 /* --- begin --- */
@@ -195,7 +195,7 @@ static bool begin_leaving(struct regions *regions, struct region *region)
 	region->n_leaving++;
 	is_last = own_cell(regions, region->index)->inside <= region->n_leaving;
 	pthread_mutex_unlock(&region->lock);
-	return is_last && edge_is_last(member->table, member->slot, region->index);
+	return is_last && table_is_only(member->table, member->slot, region->index);
 }
 
 static bool end_is_read(

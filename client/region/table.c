@@ -316,6 +316,25 @@ void table_read_title(const struct table *table, unsigned region, char ret[TABLE
 		table_read_text(ret, table->titles[region], TABLE_TITLE_BYTES);
 }
 
+/* A thread of the member is inside, as far as is known. */
+static bool table_is_inside(const struct table *table, unsigned slot, unsigned region)
+{
+	return table_phase(table, slot) == TABLE_JOINED && table_has_cell(table, slot, region) &&
+	       __atomic_load_n(&table->cells[slot][region].inside, __ATOMIC_SEQ_CST);
+}
+
+/* The search begins at the next slot: where many are inside, it ends soon, and not all look at the
+ * same ones. */
+bool table_is_only(const struct table *table, unsigned slot, unsigned region)
+{
+	const unsigned n_slots = table_count_slots(table);
+
+	for (unsigned i = 1; i < n_slots; i++)
+		if (table_is_inside(table, (slot + i) % n_slots, region))
+			return false;
+	return true;
+}
+
 /* Begins where the last count ended: regions only become more. */
 unsigned table_count_regions(const struct table *table)
 {

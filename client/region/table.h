@@ -128,8 +128,8 @@ struct table_sums {
 /* --- regions --- */
 
 struct table_region {
-	uint64_t hash;   /* atomic: of the name; 0: no region yet */
-	uint64_t holder; /* atomic: slot + 1 of a member that was inside; see edge.h */
+	uint64_t hash; /* atomic: of the name; 0: no region yet */
+	uint64_t unused;
 	char name[TABLE_NAME_BYTES];
 	char units[TABLE_UNITS][TABLE_UNIT_BYTES]; /* of work */
 	uint64_t has_spans;      /* atomic: it ever had passages that no thread's stack holds */
@@ -302,6 +302,10 @@ unsigned table_find_or_add(struct table *table, const char *name);
 /* The number of a unit of work of this region, added if need be. -ENOSPC: there are too many. */
 int table_find_or_add_unit(struct table *table, unsigned region, const char *unit);
 
+/* Is no other member inside of the region? A wrong answer, as of members that come and go at the
+ * same moment, costs a reading or the sharpness of an interval, and no sum is wrong. */
+bool table_is_only(const struct table *table, unsigned slot, unsigned region);
+
 /* Keeps what a region's name is short for, cut to fit. The other way round "" if it has none. */
 void table_keep_title(struct table *table, unsigned region, const char *title);
 void table_read_title(const struct table *table, unsigned region, char ret[TABLE_TITLE_BYTES]);
@@ -359,13 +363,6 @@ static inline void table_use_cell(struct table *table, unsigned slot, unsigned p
 {
 	__atomic_fetch_or(
 		&table->slots[slot].used[place / 64], UINT64_C(1) << place % 64, __ATOMIC_SEQ_CST);
-}
-
-/* Is a thread of this member inside the region, as far as is known? */
-static inline bool table_is_inside(const struct table *table, unsigned slot, unsigned region)
-{
-	return table_phase(table, slot) == TABLE_JOINED && table_has_cell(table, slot, region) &&
-	       __atomic_load_n(&table->cells[slot][region].inside, __ATOMIC_SEQ_CST);
 }
 
 /* Bits of the sockets that are measured. */

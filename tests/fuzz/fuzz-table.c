@@ -16,7 +16,6 @@
 #include "client/collect/snapshot.h"
 #include "client/region/activity.h"
 #include "client/region/cell.h"
-#include "client/region/edge.h"
 #include "client/region/interval.h"
 #include "client/region/member.h"
 #include "client/region/meter.h"
@@ -149,7 +148,7 @@ static uint64_t take_reading(struct member *member)
 
 static void enter(struct member *member, unsigned region)
 {
-	const bool reads = edge_is_first(member->table, member->slot, region) ||
+	const bool reads = table_is_only(member->table, member->slot, region) ||
 			   pace_is_due(member->table, all.sweep * 1000000);
 
 	table_use_cell(member->table, member->slot, region);
@@ -159,7 +158,7 @@ static void enter(struct member *member, unsigned region)
 
 static void leave(struct member *member, unsigned region)
 {
-	const bool reads = edge_is_last(member->table, member->slot, region) ||
+	const bool reads = table_is_only(member->table, member->slot, region) ||
 			   pace_is_long(member->table, 1, 1, all.sweep * 1000000);
 
 	cell_end(own_cell(member, region), 1, all.sweep, reads ? take_reading(member) : all.sweep);
