@@ -252,6 +252,16 @@ static bool is_later(const struct table_post *from, const struct table_post *to)
 	return is_any && to->at_ns > from->at_ns;
 }
 
+/* Readings of several members overlap. Of a socket that this one swept earlier than the last one,
+ * the interval ends where the last one did: nothing is added twice. */
+static void subtract_socket(
+	struct table_moved *ret, const struct table_reading *last, struct table_reading *to)
+{
+	sums_subtract(ret, last, to);
+	if (to->sweep < last->sweep)
+		*to = *last;
+}
+
 /* Draws up the interval that ends with .to. @last: the reading before; NULL: there was none. */
 static void draw_up(struct interval_room *room, struct table *table, const struct table_post *last)
 {
@@ -260,7 +270,7 @@ static void draw_up(struct interval_room *room, struct table *table, const struc
 	interval->from_ns = last ? last->at_ns : 0;
 	interval->n_sockets = last && !is_anew(last, &interval->to) ? (uint32_t)last->n_sockets : 0;
 	for (uint32_t s = 0; s < interval->n_sockets && s < PAGE_SOCKETS_MAX; s++)
-		sums_subtract(&interval->moved[s], &last->sockets[s], &interval->to.sockets[s]);
+		subtract_socket(&interval->moved[s], &last->sockets[s], &interval->to.sockets[s]);
 	fill_parts(room, table, last);
 }
 

@@ -164,6 +164,44 @@ CASE("what waits is added in the order of its time, and no region gets the other
 	game_end(&game);
 }
 
+static void read_sockets(struct game *game, const uint64_t sweeps[2], const uint64_t at_ns[2],
+	const uint64_t moved[2])
+{
+	struct uncore_sample samples[2] = { { .size = sizeof samples[0] },
+		{ .size = sizeof samples[0] } };
+	const struct readout readout = { .samples = samples, .n_sockets = 2 };
+
+	for (uint32_t s = 0; s < 2; s++) {
+		samples[s].socket = s;
+		samples[s].n_values = 1;
+		samples[s].generation[0] = game->generation;
+		samples[s].sweep = sweeps[s];
+		samples[s].begin_ns = samples[s].end_ns = at_ns[s];
+		samples[s].values[0].count = moved[s];
+	}
+	interval_add(&game->members[0], &readout);
+}
+
+/* The second reading ends later, but has an earlier sweep of socket 0. */
+CASE("what a socket moved is added once, in whatever order two readings swept the sockets")
+{
+	static struct game game;
+
+	game_begin(&game);
+	game_come(&game, 0);
+	read_sockets(&game, (uint64_t[]){ 1, 1 }, (uint64_t[]){ 1000000, 1000000 },
+		(uint64_t[]){ 0, 0 });
+	read_sockets(&game, (uint64_t[]){ 3, 2 }, (uint64_t[]){ 1005000, 1002000 },
+		(uint64_t[]){ 50, 20 });
+	read_sockets(&game, (uint64_t[]){ 2, 3 }, (uint64_t[]){ 1001000, 1010000 },
+		(uint64_t[]){ 10, 100 });
+	read_sockets(&game, (uint64_t[]){ 4, 4 }, (uint64_t[]){ 1020000, 1020000 },
+		(uint64_t[]){ 200, 200 });
+	assert_int_equal(METRIC(game_sums(&game, TABLE_OUTSIDE), 0).share, 200);
+	assert_int_equal(METRIC(game_sums(&game, TABLE_OUTSIDE), 1).share, 200);
+	game_end(&game);
+}
+
 CASE("the first reading waits for as long as it takes, and what moved since then is not lost")
 {
 	static struct game game;
