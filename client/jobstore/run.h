@@ -28,6 +28,7 @@ enum {
 };
 
 bool job_id_is_valid(const char *id);
+#define JOB_ID_WANTED "an ID has 1 to 64 letters, digits and ._+-, and does not begin with a point"
 
 /* 1 to 64 bytes of plain text. */
 bool job_key_is_valid(const char *key);

@@ -12,20 +12,6 @@
 #include "common/number.h"
 #include "common/unit.h"
 
-void job_record_drop_figures(struct job_record *record)
-{
-	if (record->record)
-		record_done(record->record);
-	free(take_ptr(record->record));
-}
-
-void job_record_done(struct job_record *record)
-{
-	job_record_drop_figures(record);
-	free(record->text);
-	*record = (struct job_record){ .text = NULL };
-}
-
 /* --- figures --- */
 
 /* The first socket defines the metrics and their units. */
@@ -48,30 +34,29 @@ static void parse_metrics(const struct json_reader *socket, struct record *recor
 	}
 }
 
-static void parse_used(
-	const struct json_reader *reader, uint64_t quantum_bytes, struct job_record *ret)
+static void parse_used(const struct json_reader *reader, uint64_t quantum_bytes, struct record *ret)
 {
-	struct record_region *region = &ret->record->regions[0];
+	struct record_region *region = &ret->regions[0];
 	struct record_socket *socket = &region->sockets[region->n_sockets++];
 
-	parse_socket(reader, ret->record, socket);
+	parse_socket(reader, ret, socket);
 	socket->quantum_bytes = quantum_bytes > 1 ? quantum_bytes : 0;
 	socket->n_others = json_reader_number_or(reader, "others", UINT32_MAX, -1);
 }
 
-static void parse_sockets(const struct json_reader *reader, struct job_record *ret)
+static void parse_sockets(const struct json_reader *reader, struct record *ret)
 {
 	const uint64_t quantum = (uint64_t)json_reader_number_or(reader, "quantum", INT64_MAX, 0);
 	const struct json_reader list = json_reader_list(reader, "sockets", PARSE_SOCKETS_MOST);
 
-	ret->record->regions[0].sockets = json_reader_room(&list, sizeof(struct record_socket));
+	ret->regions[0].sockets = json_reader_room(&list, sizeof(struct record_socket));
 	JSON_READER_EACH (&list, socket) {
 		if (socket.index == 0)
-			parse_metrics(&socket, ret->record);
+			parse_metrics(&socket, ret);
 		if (json_reader_flag(&socket, "used"))
 			parse_used(&socket, quantum, ret);
 		else
-			ret->n_unused++;
+			ret->batch.n_unused++;
 	}
 }
 
@@ -108,44 +93,37 @@ static void parse_time(const struct json_reader *reader, const char *key, int64_
 		json_reader_fail(reader, key, "is not a time like 2026-11-21T22:45:01.123Z");
 }
 
-static void parse_origin(const struct json_reader *reader, struct job_record *ret)
+static void parse_origin(const struct json_reader *reader, struct record *ret)
 {
-	struct record *record = ret->record;
-
-	json_reader_text(reader, "job", JSON_READER_TEXT(ret->id));
-	if (!job_id_is_valid(ret->id))
+	ret->rows = "job";
+	json_reader_text(reader, "job", JSON_READER_TEXT(ret->job));
+	if (!job_id_is_valid(ret->job))
 		json_reader_fail(reader, "job", "is not the ID of a job");
-	json_reader_free_text(reader, "run", JSON_READER_TEXT(ret->key));
-	ret->uid = json_reader_number_or(reader, "uid", UINT32_MAX, -1);
+	json_reader_free_text(reader, "run", (struct json_reader_text){ ret->step, JOB_KEY_BYTES });
 	json_reader_free_text(reader, "host", JSON_READER_TEXT(ret->host));
-	strcpy(record->host, ret->host);
-	parse_time(reader, "begin", &ret->begin_ns);
-	parse_time(reader, "end", &ret->end_ns);
-	ret->seconds = json_reader_real(reader, "seconds");
-	json_reader_free_text(reader, "exit", JSON_READER_TEXT(ret->exit));
-	record->rows = "job";
-	snprintf(record->job, sizeof record->job, "%.63s", ret->id);
-	strcpy(record->step, ret->key);
-	snprintf(record->regions[0].name, RECORD_NAME_BYTES, "%.63s", ret->id);
-	record->begun_ns = ret->begin_ns;
-	record->ended_ns = ret->end_ns;
+	parse_time(reader, "begin", &ret->begun_ns);
+	parse_time(reader, "end", &ret->ended_ns);
+	snprintf(ret->regions[0].name, RECORD_NAME_BYTES, "%.63s", ret->job);
+	ret->batch.uid = json_reader_number_or(reader, "uid", UINT32_MAX, -1);
+	ret->batch.seconds = json_reader_real(reader, "seconds");
+	json_reader_free_text(reader, "exit", JSON_READER_TEXT(ret->batch.exit));
+	ret->batch.monotonic_ns =
+		(uint64_t)json_reader_number_or(reader, "monotonic_ns", INT64_MAX, 0);
 }
 
 /* A record without figures has no platform to compare. */
-static void parse_figures(const struct json_reader *reader, struct job_record *ret)
+static void parse_figures(const struct json_reader *reader, struct record *ret)
 {
-	ret->complete = json_reader_flag(reader, "complete");
-	if (ret->complete) {
-		json_reader_free_text(reader, "platform", JSON_READER_TEXT(ret->record->platform));
+	if (json_reader_flag(reader, "complete")) {
+		json_reader_free_text(reader, "platform", JSON_READER_TEXT(ret->platform));
 		if (json_reader_kind(reader, "generation") == JSON_TEXT)
 			parse_generation(reader, ret->generation);
-		memcpy(ret->record->generation, ret->generation, sizeof ret->generation);
 		parse_sockets(reader, ret);
 		return;
 	}
-	ret->record->failure = parse_sentences(reader, "why", RECORD_FAILURE_BYTES);
-	if (!ret->record->failure)
-		ret->record->failure = strdup("The record does not say why.");
+	ret->failure = parse_sentences(reader, "why", RECORD_FAILURE_BYTES);
+	if (!ret->failure)
+		ret->failure = strdup("The record does not say why.");
 }
 
 bool job_record_is(const struct json_value *object)
@@ -153,79 +131,63 @@ bool job_record_is(const struct json_value *object)
 	return json_has(object, "record") && json_has(object, "job");
 }
 
-/* Is it a record that this release reads? */
-static int check_schema(const struct json_reader *reader, char ret_why[JSON_READER_WHY_MAX])
+int job_record_parse(
+	const struct json_value *object, struct record *ret, char ret_why[JSON_READER_WHY_MAX])
 {
-	if (!job_record_is(reader->value)) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record of a job");
-		return -ENOMSG;
-	}
-	if (json_reader_number(reader, "record", INT64_MAX) == JOB_SCHEMA)
-		return 0;
-	snprintf(ret_why, JSON_READER_WHY_MAX,
-		"is a record of another kind than %d, the one that this "
-		"release reads",
-		JOB_SCHEMA);
-	return -EPROTONOSUPPORT;
-}
-
-static int parse(
-	const struct json_value *object, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
-{
+	_cleanup_(record_done) struct record record = { .n_regions = 1 };
 	struct json_failure failure = { .why = "" };
 	const struct json_reader reader = { .failure = &failure, .value = object };
-	int r = check_schema(&reader, ret_why);
 
-	if (r < 0)
-		return r;
-	ret->record = calloc(1, sizeof *ret->record);
-	if (ret->record)
-		ret->record->regions = calloc(1, sizeof *ret->record->regions);
-	if (!ret->record || !ret->record->regions) {
+	if (json_reader_number(&reader, "record", INT64_MAX) != JOB_SCHEMA) {
+		snprintf(ret_why, JSON_READER_WHY_MAX,
+			"is a record of another kind than %d, the one that this release reads",
+			JOB_SCHEMA);
+		return -EPROTONOSUPPORT;
+	}
+	record.regions = calloc(1, sizeof *record.regions);
+	if (!record.regions) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is too long for the memory");
 		return -ENOMEM;
 	}
-	ret->record->n_regions = 1;
-	parse_origin(&reader, ret);
-	parse_figures(&reader, ret);
-	if (!json_reader_failed(&reader))
-		return 0;
-	snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s", failure.why);
-	return -EBADMSG;
-}
-
-int job_record_parse(char *text, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
-{
-	_cleanup_(job_record_done) struct job_record record = { .text = strdup(text) };
-	_cleanup_(json_text_done) struct json_text json;
-	int r = record_parse_json(text, &json, ret_why);
-
-	if (r == 0)
-		r = record.text ? parse(json.values, &record, ret_why) : -ENOMEM;
-	if (r < 0)
-		return r;
+	parse_origin(&reader, &record);
+	parse_figures(&reader, &record);
+	if (json_reader_failed(&reader)) {
+		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
+			failure.why);
+		return -EBADMSG;
+	}
 	*ret = record;
-	record = (struct job_record){ .text = NULL };
+	record = (struct record){ .regions = NULL };
 	return 0;
 }
 
-int job_record_parse_figures(
-	const struct json_value *object, struct record *ret, char ret_why[JSON_READER_WHY_MAX])
-{
-	_cleanup_(job_record_done) struct job_record record = { .text = NULL };
-	int r = parse(object, &record, ret_why);
+/* --- the name of its file --- */
 
-	if (r < 0)
-		return r;
-	*ret = *record.record;
-	*record.record = (struct record){ .regions = NULL };
-	return 0;
+void job_record_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
+{
+	char text[RECORD_TIME_MAX], *end = ret_text;
+
+	record_time_ms(real_ns, text);
+	for (const char *c = *text ? text : "0"; *c; c++)
+		if (!strchr("-:", *c))
+			*end++ = *c;
+	*end = '\0';
 }
 
-int job_record_read_again(const struct job_record *record, struct job_record *ret)
+bool job_record_is_named(const char *file, const struct record *record)
 {
-	_cleanup_free_ char *text = strdup(record->text);
-	char why[JSON_READER_WHY_MAX];
+	const size_t before = strcspn(file, "@");
+	const char *rest = file + before + 1;
+	char begin[RECORD_TIME_MAX];
+	size_t n = strlen(record->host);
 
-	return text ? job_record_parse(text, ret, why) : -ENOMEM;
+	if (!file[before])
+		return true;
+	if (strlen(record->job) != before || strncmp(file, record->job, before) != 0)
+		return false;
+	if (n && strncmp(rest, record->host, n) == 0 && strcmp(rest + n, ".json") == 0)
+		return true;
+	job_record_time_in_name(record->begun_ns ? record->begun_ns : record->ended_ns, begin);
+	n = strlen(begin);
+	return strncmp(rest, begin, n) == 0 && rest[n] == '.';
 }

@@ -87,12 +87,14 @@ int join_head(const struct record *record, bool first, struct join *join)
 	join_text(first, total->version, record->version, "");
 	if (first) {
 		total->rows = record->rows;
+		total->batch = record->batch;
+		total->batch.text = NULL;
 		total->run = record->run;
 		total->begun_ns = record->begun_ns;
 		total->ended_ns = record->ended_ns;
 		total->n_expected = record->n_expected;
 	} else {
-		if (record->begun_ns < total->begun_ns)
+		if (!total->begun_ns || (record->begun_ns && record->begun_ns < total->begun_ns))
 			total->begun_ns = record->begun_ns;
 		if (record->ended_ns > total->ended_ns)
 			total->ended_ns = record->ended_ns;

@@ -40,13 +40,14 @@ static void join_print_heading(FILE *out, const struct join *join)
 
 /* --- rows --- */
 
-static int join_print_rows(FILE *out, const struct join *join)
+static int join_print_sums(FILE *out, const struct join *join)
 {
 	struct record total = join->total; /* borrows all that it has */
 	_cleanup_free_ struct record_region *rows = calloc(total.n_regions + 1U, sizeof *rows);
 
 	if (!rows)
 		return -ENOMEM;
+	join_print_heading(out, join);
 	for (uint32_t i = 0; i < total.n_regions; i++)
 		rows[i] = join_row(join, i);
 	if (!join_is_sum(join))
@@ -160,7 +161,7 @@ static void print_block(FILE *out, const struct compared *compared, uint32_t fir
 	}
 }
 
-void join_print_imbalance(FILE *out, const struct join *join)
+static void join_print_imbalance(FILE *out, const struct join *join)
 {
 	struct compared compared;
 
@@ -231,7 +232,7 @@ static int join_print_nodes(FILE *out, const struct join *join, bool asked)
 
 /* --- the whole --- */
 
-void join_print_notes(FILE *out, const char *notes)
+static void join_print_notes(FILE *out, const char *notes)
 {
 	for (const char *line = notes; *line;) {
 		size_t n = strcspn(line, "\n");
@@ -243,13 +244,14 @@ void join_print_notes(FILE *out, const char *notes)
 
 int join_print(FILE *out, const struct join *join, const char *notes, bool nodes)
 {
-	join_print_heading(out, join);
-	if (join_print_rows(out, join) < 0)
+	const bool is_job = join_is_job(join);
+
+	if ((is_job ? join_print_job(out, join, nodes) : join_print_sums(out, join)) < 0)
 		return -ENOMEM;
 	join_print_imbalance(out, join);
 	spread_print(out, join);
 	join_print_ranks(out, join);
-	if (join_print_nodes(out, join, nodes) < 0)
+	if (!is_job && join_print_nodes(out, join, nodes) < 0)
 		return -ENOMEM;
 	fputc('\n', out);
 	join_print_notes(out, notes);

@@ -189,18 +189,6 @@ static void join_match_metrics(const struct join *join, struct join_source *sour
 	}
 }
 
-int join_copy_sockets(const struct join *join, const struct record *record,
-	const struct record_region *from, struct record_region *ret)
-{
-	struct join_source source = { .record = record };
-	int r = 0;
-
-	join_match_metrics(join, &source);
-	for (uint32_t i = 0; r == 0 && i < from->n_sockets; i++)
-		r = join_copy_socket(&source, &from->sockets[i], ret);
-	return r;
-}
-
 static int join_record(struct join *join, uint32_t place, uint32_t group)
 {
 	const struct record *record = &join->records[place];
@@ -275,24 +263,37 @@ static int join_end(struct join *join)
 
 static int join_all(struct join *join)
 {
+	const uint32_t *of = join->runs.of;
+	bool first = true;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
-		r = join_head(&join->records[i], i == 0, join);
+		if (of[i] != RUNS_ASIDE) {
+			r = join_head(&join->records[i], first, join);
+			first = false;
+		}
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++) {
-		const bool is_apart = join->runs.of[i] == RUNS_APART;
-
-		join->n_apart += is_apart;
-		r = join_record(join, i, is_apart ? join->runs.n_runs + i : join->runs.of[i]);
+		join->n_apart += of[i] == RUNS_APART;
+		if (of[i] == RUNS_ASIDE)
+			r = names_add(&join->hosts, join->records[i].host) < 0 ? -ENOMEM : 0;
+		else
+			r = join_record(
+				join, i, of[i] == RUNS_APART ? join->runs.n_runs + i : of[i]);
 	}
 	return r < 0 ? r : join_end(join);
 }
 
-int join_records(struct record_list *list, struct join *ret)
+int join_records(struct record_list *list, struct runs *runs, struct join *ret)
 {
 	_cleanup_(join_done) struct join join = { .records = list->records, .n_records = list->n };
-	int r = runs_find(join.records, join.n_records, &join.runs);
+	int r = 0;
 
+	if (runs) {
+		join.runs = *runs;
+		*runs = (struct runs){ .n_runs = 0 };
+	} else {
+		r = runs_find(join.records, join.n_records, &join.runs);
+	}
 	*list = (struct record_list){ .n = 0 };
 	join.hosts.of_hosts = true;
 	if (r == 0)
@@ -324,10 +325,9 @@ int join_fold(struct join *join, struct record *record)
 	return r;
 }
 
-int join_end_folding(struct join *join, bool is_one_run)
+int join_end_folding(struct join *join)
 {
-	int r = is_one_run ? runs_one(join->n_records, &join->runs)
-			   : runs_find(join->records, join->n_records, &join->runs);
+	int r = runs_find(join->records, join->n_records, &join->runs);
 
 	if (r < 0)
 		return r;
@@ -379,15 +379,17 @@ struct join_imbalance join_imbalance(const struct join *join, uint32_t region, u
 	double sum = 0, largest = -1;
 
 	for (uint32_t i = 0; i < parts->n_parts; i++) {
+		const struct record *node = &join->records[parts->parts[i].record];
 		const double count = join_count(parts, i, metric);
 
 		if (isnan(count))
 			return (struct join_imbalance){ .ratio = NAN };
 		sum += count;
-		if (count <= largest)
-			continue;
+		if (count < largest ||
+			(count == largest && strcmp(node->host, imbalance.largest->host) >= 0))
+			continue; /* whatever their order is */
 		largest = count;
-		imbalance.largest = &join->records[parts->parts[i].record];
+		imbalance.largest = node;
 	}
 	if (sum > 0)
 		imbalance.ratio = largest / (sum / parts->n_parts);

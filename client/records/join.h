@@ -50,21 +50,16 @@ struct join {
 	uint32_t n_ranks;            /* at most, in all regions; see JOIN_RANKS_MOST */
 };
 
-/* Takes the records of @list, at least one, also on failure. 0; -ENOMEM. */
-int join_records(struct record_list *list, struct join *ret);
+/* Takes the records of @list, at least one, and @runs, also on failure. @runs NULL: they are to be
+ * found. 0; -ENOMEM. */
+int join_records(struct record_list *list, struct runs *runs, struct join *ret);
 
 /*
  * For many nodes: adds one record to @join, which begins empty, and keeps little of it: no regions.
- * join_end_folding() returns -EXDEV if the records are not of one run, unless the caller knows that
- * they are. Both: 0; -E2BIG; -ENOMEM.
+ * join_end_folding() returns -EXDEV if the records are not of one run. Both: 0; -E2BIG; -ENOMEM.
  */
 int join_fold(struct join *join, struct record *record);
-int join_end_folding(struct join *join, bool is_one_run);
-
-/* Adds copies of the sockets of @from, a region of @record, to @ret. They have the metrics of the
- * sum. 0; -ENOMEM. */
-int join_copy_sockets(const struct join *join, const struct record *record,
-	const struct record_region *from, struct record_region *ret);
+int join_end_folding(struct join *join);
 
 /* Does the total have one region of each name, a sum of all nodes? */
 static inline bool join_is_sum(const struct join *join)
@@ -134,6 +129,9 @@ void notes_write(const struct join *join, FILE *out);
 /* "2026-11-21T22:45:01.123Z to an unknown time" */
 void notes_write_span(FILE *out, int64_t begun_ns, int64_t ended_ns);
 
+/* "user 1000" */
+void notes_write_user(FILE *out, int64_t uid);
+
 /* Writes which hosts of @expected have no record, and returns how many. */
 size_t notes_write_missing(const struct join *join, const struct hostlist *expected, FILE *out);
 
@@ -145,11 +143,16 @@ enum { JOIN_PRINT_LINES = 60 }; /* lines of nodes that are printed by default, a
 /* For people. @nodes: print each region of each node, even if they are many. 0; -ENOMEM. */
 int join_print(FILE *out, const struct join *join, const char *notes, bool nodes);
 
-/* Parts of this output: the imbalance as a table, if several nodes can be compared; the notes. */
-void join_print_imbalance(FILE *out, const struct join *join);
-void join_print_notes(FILE *out, const char *notes);
+/* Is it one run of a batch system's job? */
+static inline bool join_is_job(const struct join *join)
+{
+	return join->total.rows && *join->total.job && join_is_sum(join);
+}
 
-/* ... the ranks that stand out, if any does. */
+/* Parts of this output: such a job's heading and a line for each of its sockets; the ranks that
+ * stand out, if any does. */
+int join_print_job(FILE *out, const struct join *join, bool nodes);
+const char *join_job_key(const struct join *join); /* of its run; "": none */
 void join_print_ranks(FILE *out, const struct join *join);
 
 /*
@@ -176,8 +179,8 @@ void join_json_notes(struct jsonwriter *json, const struct join *join,
 void join_json_imbalance(
 	struct jsonwriter *json, const char *key, const struct join *join, uint32_t region);
 
-/* As CSV (client/report/csv.h): writes a line of titles; then a line for each node, region, socket
- * and metric, and for each unit of work. */
+/* As CSV (client/report/csv.h): a line for each node, region, socket and metric, and for each unit
+ * of work. */
 void record_csv(FILE *out, const struct join *join);
 
 /* Parts of this output. @run: the number of its run; 0: none, or it is not known. */

@@ -102,12 +102,12 @@ void note_kind_end(const struct note_kind *kind)
 		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
 }
 
-void machines_say(struct note_kind *kind, const struct names *names)
+static void say_names(struct note_kind *kind, const struct names *names)
 {
 	const uint32_t n = names->n < NAMES_MOST ? names->n : NAMES_MOST;
 	FILE *out = kind->out;
 
-	if (names->n < 2 || !note_kind_goes_on(kind))
+	if (!note_kind_goes_on(kind))
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		const bool is_last = i + 1 == names->n;
@@ -131,7 +131,7 @@ static void say_machine(
 	for (uint32_t i = 0; i < n_records; i++)
 		if (records[i].machine == machine)
 			names_add(&names, records[i].host);
-	machines_say(kind, &names);
+	say_names(kind, &names);
 	names_done(&names);
 }
 

@@ -34,6 +34,3 @@ struct note_kind {
 };
 bool note_kind_goes_on(struct note_kind *kind); /* false: do not write this one */
 void note_kind_end(const struct note_kind *kind);
-
-/* A line of machines_write() for a caller that knows the names of a machine. */
-void machines_say(struct note_kind *kind, const struct names *names);

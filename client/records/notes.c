@@ -18,13 +18,14 @@ static const char *notes_host_of(const struct record *record)
 bool notes_is_twin(struct twins *twins, const struct record *record)
 {
 	const uint32_t n = twins->seen.n;
-	char text[sizeof record->host + sizeof record->step + sizeof record->job + 64];
+	char text[sizeof record->host + sizeof record->step + sizeof record->job + 96];
 	int64_t number;
 
-	snprintf(text, sizeof text, "%" PRId64 " %" PRIu32 " %" PRIu32 " %" PRId32 "\n%s\n%s\n%s",
-		record->begun_ns ? record->begun_ns : record->ended_ns, record->run,
-		record->n_members, record->n_members ? record->members[0].pid : 0,
-		runs_step(record), record->job, record->host);
+	snprintf(text, sizeof text,
+		"%" PRId64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRId32 "\n%s\n%s\n%s",
+		record->begun_ns ? record->begun_ns : record->ended_ns, record->batch.monotonic_ns,
+		record->run, record->n_members, record->n_members ? record->members[0].pid : 0,
+		steps_of(record), record->job, record->host);
 	number = names_add(&twins->seen, text);
 	if (number < 0 || number == n)
 		return false;
@@ -92,7 +93,8 @@ static void write_run(const struct join *join, uint32_t run, FILE *out)
 		return;
 	fprintf(out, "#%" PRIu32 ": %" PRIu32 " node%s, ", run + 1, n, n == 1 ? "" : "s");
 	notes_write_span(out, first->begun_ns, ended_ns);
-	fprintf(out, *runs_step(first) ? ", step %s" : "%s", runs_step(first));
+	if (*steps_of(first))
+		fprintf(out, first->rows ? ", run %s" : ", step %s", steps_of(first));
 	fprintf(out, *first->label ? ", label %s.\n" : "%s.\n", first->label);
 }
 
@@ -265,6 +267,23 @@ static void write_omissions(const struct join *join, FILE *out)
 			UNCORE_METRICS_MAX);
 }
 
+/* Of jobs of a batch system. */
+static void write_sharing(const struct join *join, FILE *out)
+{
+	bool has_others = false, lacks_sockets = false;
+
+	for (uint32_t i = 0; i < join->total.n_regions; i++)
+		has_others |= join->total.regions[i].n_others != 0;
+	for (uint32_t i = 0; i < join->n_records; i++)
+		lacks_sockets |= join->records[i].batch.n_unused > 0;
+	if (has_others)
+		fputs("others: jobs that were open on the socket meanwhile; the bytes of all are "
+		      "in the figures.\n",
+			out);
+	if (lacks_sockets)
+		fputs("Sockets that the job could not use are left out.\n", out);
+}
+
 void notes_write(const struct join *join, FILE *out)
 {
 	machines_write(join->records, join->n_records, join->runs.n_machines, out);
@@ -276,6 +295,7 @@ void notes_write(const struct join *join, FILE *out)
 	write_failures(join, out);
 	write_gaps(join, out);
 	write_omissions(join, out);
+	write_sharing(join, out);
 }
 
 /* --- hosts that should be there --- */

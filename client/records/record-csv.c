@@ -34,7 +34,7 @@ static void end_line(struct csv *csv, const struct csv_source *source)
 {
 	const struct record *record = source->record;
 
-	csv_text(csv, runs_step(record));
+	csv_text(csv, steps_of(record));
 	csv_known(csv, record->begun_ns, record->begun_ns);
 	csv_known(csv, record->ended_ns, record->ended_ns);
 	csv_known(csv, source->run, source->run);
@@ -146,10 +146,10 @@ void record_csv_lines(FILE *out, const struct record *record, uint32_t run)
 
 void record_csv(FILE *out, const struct join *join)
 {
-	record_csv_titles(out);
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const uint32_t run = join->runs.of[i];
 
-		record_csv_lines(out, &join->records[i], run == RUNS_APART ? 0 : run + 1);
+		if (run != RUNS_ASIDE)
+			record_csv_lines(out, &join->records[i], run == RUNS_APART ? 0 : run + 1);
 	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/records/machines.h"
+#include "client/records/steps.h"
 #include "common/macro.h"
 
 void runs_done(struct runs *runs)
@@ -14,7 +15,7 @@ void runs_done(struct runs *runs)
 	*runs = (struct runs){ .n_runs = 0 };
 }
 
-int runs_one(uint32_t n_records, struct runs *ret)
+static int runs_one(uint32_t n_records, struct runs *ret)
 {
 	*ret = (struct runs){ .n_runs = 1, .of = calloc(n_records, sizeof *ret->of) };
 	return ret->of ? 0 : -ENOMEM;
@@ -29,51 +30,22 @@ struct slice {
 	size_t n;
 };
 
-static int runs_compare_times(const struct record *a, const struct record *b)
-{
-	if (a->begun_ns != b->begun_ns)
-		return a->begun_ns < b->begun_ns ? -1 : 1;
-	if (a->ended_ns != b->ended_ns)
-		return a->ended_ns < b->ended_ns ? -1 : 1;
-	return (a > b) - (a < b);
-}
-
 static int runs_compare_hosts(const void *a, const void *b)
 {
 	const struct record *const *x = a, *const *y = b;
 
 	if ((*x)->machine != (*y)->machine)
 		return (*x)->machine < (*y)->machine ? -1 : 1;
-	return runs_compare_times(*x, *y);
-}
-
-/* The name of a step on all nodes. Names that a launcher or `uncore run` makes up on each node do
- * not count, because they mean nothing on other nodes. */
-static const char *common_name(const struct record *record)
-{
-	static const char *const made_up[] = { "hydra/", "own/run-" };
-	const char *step = runs_step(record);
-
-	for (size_t i = 0; i < ARRAY_SIZE(made_up); i++)
-		if (strncmp(step, made_up[i], strlen(made_up[i])) == 0)
-			return "";
-	return step;
-}
-
-/* Compares jobs and steps: records with different ones are of different runs. */
-static int compare_steps(const struct record *a, const struct record *b)
-{
-	const int r = strcmp(a->job, b->job);
-
-	return r ? r : strcmp(common_name(a), common_name(b));
+	return steps_compare_times(*x, *y);
 }
 
 static int compare_steps_and_hosts(const void *a, const void *b)
 {
 	const struct record *const *x = a, *const *y = b;
-	const int r = compare_steps(*x, *y);
 
-	return r ? r : runs_compare_hosts(a, b);
+	if ((*x)->step_number != (*y)->step_number)
+		return (*x)->step_number < (*y)->step_number ? -1 : 1;
+	return runs_compare_hosts(a, b);
 }
 
 static struct slice slice_of_host(const struct record *const *first, size_t n)
@@ -89,28 +61,55 @@ static struct slice slice_of_host(const struct record *const *first, size_t n)
 
 static bool has_times(const struct record *record)
 {
-	return record->begun_ns && record->ended_ns >= record->begun_ns;
+	return record_first_ns(record) && record_last_ns(record) >= record_first_ns(record);
 }
 
-/* Marks the records that overlap another one; all records if a time is not known. */
+/* A batch system ends a job before it begins it again, so no two runs of it are open at once. */
+static bool is_same_job(const struct record *a, const struct record *b)
+{
+	return a->rows && b->rows && strcmp(a->job, b->job) == 0;
+}
+
+/* Marks the records that overlap another one; all records if a time is not known. Those without
+ * figures count no bytes. */
 static void mark_apart(const struct slice *host, const struct record *records, uint32_t *of)
 {
-	const struct record *last = host->first[0]; /* the one with the latest end so far */
+	const struct record *last = NULL; /* the one with the latest end so far */
 	bool known = true;
 
 	for (size_t i = 0; i < host->n; i++)
 		known &= has_times(host->first[i]);
-	for (size_t i = 1; i < host->n; i++) {
+	for (size_t i = 0; i < host->n; i++) {
 		const struct record *record = host->first[i];
 
-		if (!known || record->begun_ns < last->ended_ns)
+		if (record_is_incomplete(record))
+			continue;
+		if (last && !is_same_job(record, last) &&
+			(!known || record_first_ns(record) < record_last_ns(last)))
 			of[record - records] = of[last - records] = RUNS_APART;
-		if (record->ended_ns >= last->ended_ns)
+		if (!last || record_last_ns(record) >= record_last_ns(last))
 			last = record;
 	}
-	if (!known && host->n > 1)
-		for (size_t i = 0; i < host->n; i++)
-			of[host->first[i] - records] = RUNS_APART;
+}
+
+/* Ranks in containers may have host names of their own: each of their records of a job has all that
+ * the machine counted, and the longest one stays. */
+static void mark_aside(const struct slice *host, const struct record *records, uint32_t *of)
+{
+	for (size_t i = 0; i < host->n; i++)
+		for (size_t k = i + 1; k < host->n; k++) {
+			const struct record *a = host->first[i], *b = host->first[k];
+			const int64_t begun_ns = record_first_ns(b), ended_ns = record_last_ns(b);
+
+			if (of[a - records] == RUNS_ASIDE || begun_ns > record_last_ns(a))
+				break; /* they are in the order of their begin */
+			if (of[b - records] != RUNS_ASIDE && is_same_job(a, b) &&
+				a->step_number == b->step_number && strcmp(a->host, b->host) != 0)
+				of[(ended_ns - begun_ns > record_last_ns(a) - record_first_ns(a)
+						   ? a
+						   : b) -
+					records] = RUNS_ASIDE;
+		}
 }
 
 /* Marks overlaps on all hosts. Returns the largest number of records that a host has left. */
@@ -125,8 +124,9 @@ static size_t mark_all(
 		size_t left = 0;
 
 		mark_apart(&host, records, of);
+		mark_aside(&host, records, of);
 		for (size_t k = 0; k < host.n; k++)
-			left += of[host.first[k] - records] != RUNS_APART;
+			left += of[host.first[k] - records] < RUNS_ASIDE;
 		most = left > most ? left : most;
 		i += host.n;
 	}
@@ -135,30 +135,18 @@ static size_t mark_all(
 
 /* --- runs --- */
 
-/* The time of a run of one step. */
-struct time_span {
-	int64_t begun_ns, ended_ns;
-	uint32_t number; /* number of the run, before sorting */
-};
-
-struct spans {
-	struct time_span *all;
-	uint32_t n;
-};
-
-static int64_t overlap_ns(const struct time_span *span, const struct record *record)
+static int64_t overlap_ns(const struct steps_span *span, const struct record *record)
 {
-	const int64_t begun_ns =
-		span->begun_ns > record->begun_ns ? span->begun_ns : record->begun_ns;
-	const int64_t ended_ns =
-		span->ended_ns < record->ended_ns ? span->ended_ns : record->ended_ns;
+	const int64_t first_ns = record_first_ns(record), last_ns = record_last_ns(record);
+	const int64_t begun_ns = span->begun_ns > first_ns ? span->begun_ns : first_ns;
+	const int64_t ended_ns = span->ended_ns < last_ns ? span->ended_ns : last_ns;
 
 	return ended_ns > begun_ns ? ended_ns - begun_ns : 0;
 }
 
 /* Finds the run, of @n, that covers most of the record's time; the first one if several cover the
  * same. */
-static size_t runs_best_of(const struct time_span *runs, size_t n, const struct record *record)
+static size_t runs_best_of(const struct steps_span *runs, size_t n, const struct record *record)
 {
 	size_t best = 0;
 
@@ -168,18 +156,10 @@ static size_t runs_best_of(const struct time_span *runs, size_t n, const struct 
 	return best;
 }
 
-static void widen(struct time_span *span, const struct record *record)
-{
-	if (!span->begun_ns || record->begun_ns < span->begun_ns)
-		span->begun_ns = record->begun_ns;
-	if (record->ended_ns > span->ended_ns)
-		span->ended_ns = record->ended_ns;
-}
-
 /* Assigns a host's records to runs, in order. If the host has fewer records than there are runs, it
  * skips runs. */
 static void assign_host(const struct slice *host, const struct record *records,
-	const struct spans *runs, uint32_t *of)
+	const struct steps *runs, uint32_t *of)
 {
 	size_t at = 0;
 
@@ -193,9 +173,9 @@ static void assign_host(const struct slice *host, const struct record *records,
 
 /* The hosts with the most records of a step determine the times of its runs. */
 static void runs_split_step(
-	const struct slice *step, const struct record *records, struct spans *runs, uint32_t *of)
+	const struct slice *step, const struct record *records, struct steps *runs, uint32_t *of)
 {
-	struct spans own = { .all = &runs->all[runs->n] };
+	struct steps own = { .all = &runs->all[runs->n] };
 	struct slice host;
 
 	for (size_t i = 0; i < step->n; i += host.n) {
@@ -205,7 +185,7 @@ static void runs_split_step(
 	for (size_t i = 0; i < step->n; i += host.n) {
 		host = slice_of_host(&step->first[i], step->n - i);
 		for (size_t k = 0; host.n == own.n && k < host.n; k++)
-			widen(&own.all[k], host.first[k]);
+			steps_widen(&own.all[k], host.first[k]);
 	}
 	for (uint32_t k = 0; k < own.n; k++)
 		own.all[k].number = runs->n + k;
@@ -218,7 +198,7 @@ static void runs_split_step(
 
 static int compare_spans(const void *a, const void *b)
 {
-	const struct time_span *x = a, *y = b;
+	const struct steps_span *x = a, *y = b;
 
 	if (x->begun_ns != y->begun_ns)
 		return x->begun_ns < y->begun_ns ? -1 : 1;
@@ -226,7 +206,7 @@ static int compare_spans(const void *a, const void *b)
 }
 
 /* Numbers the runs in the order of their begin. */
-static int number_runs(struct spans *runs, uint32_t n_records, uint32_t *of)
+static int number_runs(struct steps *runs, uint32_t n_records, uint32_t *of)
 {
 	_cleanup_free_ uint32_t *places = calloc(runs->n + 1U, sizeof *places);
 
@@ -236,7 +216,7 @@ static int number_runs(struct spans *runs, uint32_t n_records, uint32_t *of)
 	for (uint32_t i = 0; i < runs->n; i++)
 		places[runs->all[i].number] = i;
 	for (uint32_t i = 0; i < n_records; i++)
-		if (of[i] != RUNS_APART)
+		if (of[i] < RUNS_ASIDE)
 			of[i] = places[of[i]];
 	return 0;
 }
@@ -244,20 +224,20 @@ static int number_runs(struct spans *runs, uint32_t n_records, uint32_t *of)
 static int assign_all(
 	const struct record **order, size_t n, const struct record *records, struct runs *ret)
 {
-	struct spans runs = { .all = calloc(n + 1, sizeof *runs.all) };
+	struct steps runs = { .all = calloc(n + 1, sizeof *runs.all) };
 	size_t n_left = 0;
 	int r;
 
 	if (!runs.all)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (ret->of[order[i] - records] != RUNS_APART)
+		if (ret->of[order[i] - records] < RUNS_ASIDE)
 			order[n_left++] = order[i];
 	qsort(order, n_left, sizeof *order, compare_steps_and_hosts);
 	for (size_t i = 0; i < n_left;) {
 		struct slice step = { .first = &order[i] };
 
-		while (i < n_left && compare_steps(step.first[0], order[i]) == 0) {
+		while (i < n_left && step.first[0]->step_number == order[i]->step_number) {
 			step.n++;
 			i++;
 		}
@@ -269,27 +249,37 @@ static int assign_all(
 	return r;
 }
 
-/* If no host has a second record, all records are of one run, whatever their names are. */
+static bool any_has_rows(const struct record *records, uint32_t n_records)
+{
+	uint32_t i = 0;
+
+	while (i < n_records && !records[i].rows)
+		i++;
+	return i < n_records;
+}
+
+/* If no host has a second record, all records of programs are of one run, whatever their names are.
+ */
 int runs_find(struct record *records, uint32_t n_records, struct runs *ret)
 {
 	const int64_t n_machines = machines_find(records, n_records);
 	_cleanup_free_ const struct record **order = calloc(n_records + 1U, sizeof *order);
 	_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
+	size_t n_most; /* records that a machine has left */
 	int r = order && n_machines >= 0 ? runs_one(n_records + 1, &runs) : -ENOMEM;
 
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < n_records; i++)
 		order[i] = &records[i];
-	switch (mark_all(order, n_records, records, runs.of)) {
-	case 0:
+	r = steps_number(order, n_records, records);
+	if (r < 0)
+		return r;
+	n_most = mark_all(order, n_records, records, runs.of);
+	if (n_most == 0)
 		runs.n_runs = 0;
-		break;
-	case 1:
-		break;
-	default:
+	else if (n_most > 1 || any_has_rows(records, n_records))
 		r = assign_all(order, n_records, records, &runs);
-	}
 	if (r < 0)
 		return r;
 	runs.n_machines = (uint32_t)n_machines;

@@ -7,30 +7,27 @@
  *
  * Clocks of hosts differ, so times of different hosts are compared as little as possible. Records
  * of several hosts are of one run if they have the same job and step, and the same place in the
- * order of their hosts.
+ * order of their hosts. A batch system's job has a key instead of a step; without one, its nodes
+ * are of one run if their times overlap. It has one record for each host and run, and the longest
+ * one if a machine has several host names.
  */
 #pragma once
 
+#include "client/records/steps.h"
 #include "client/report/record.h"
 
-enum { RUNS_APART = UINT32_MAX };
+enum {
+	RUNS_ASIDE = UINT32_MAX - 1, /* another record of this machine is taken */
+	RUNS_APART,
+};
 
 struct runs {
-	uint32_t n_machines; /* 0: runs_one() did not look */
-	uint32_t n_runs;     /* by the time at which they began */
-	uint32_t *of;        /* owned; the run of each record, or RUNS_APART */
+	uint32_t n_machines;
+	uint32_t n_runs; /* by the time at which they began */
+	uint32_t *of;    /* owned; the run of each record, or one of the above */
 };
 
 /* Also sets .machine of the records. 0; -ENOMEM. */
 int runs_find(struct record *records, uint32_t n_records, struct runs *ret);
 
-/* Puts all records into one run, for a caller that knows it. */
-int runs_one(uint32_t n_records, struct runs *ret);
-
 void runs_done(struct runs *runs);
-
-/* The job step of a record, also of a process alone; "": it has none. */
-static inline const char *runs_step(const struct record *record)
-{
-	return *record->team ? record->team : record->step;
-}

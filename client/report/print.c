@@ -202,34 +202,20 @@ void record_print_origin(FILE *out, const struct record *record)
 	fputc(')', out);
 }
 
-/* A job of a batch system, or what a program or team did. */
-static void print_what(FILE *out, const struct record *record)
-{
-	if (!record->rows) {
-		fputs("Regions of ", out);
-		record_print_origin(out, record);
-		return;
-	}
-	fputs("Job ", out);
-	text_print_plain(out, record->job);
-	fputs(" on host ", out);
-	text_print_plain(out, *record->host ? record->host : "unknown");
-}
-
 /* A program that never reached uncored gets one line, whatever its number of regions. */
 static void print_failure(FILE *out, const struct record *record)
 {
-	fputs("uncore: ", out);
-	print_what(out, record);
-	fputs(record->rows ? " has no figures: " : " have no figures: ", out);
+	fputs("uncore: Regions of ", out);
+	record_print_origin(out, record);
+	fputs(" have no figures: ", out);
 	text_print_plain(out, record->failure);
 	fputc('\n', out);
 }
 
 static void report_print_heading(FILE *out, const struct record *record)
 {
-	fputs("\n ", out);
-	print_what(out, record);
+	fputs("\n Regions of ", out);
+	record_print_origin(out, record);
 	if (*record->platform) {
 		fputs(", platform ", out);
 		text_print_plain(out, record->platform);

@@ -39,6 +39,7 @@ void record_done(struct record *record)
 	free(record->members);
 	free(record->failure);
 	free(record->warning);
+	free(record->batch.text);
 	*record = (struct record){};
 }
 
@@ -64,6 +65,20 @@ void record_list_done(struct record_list *list)
 	record_list_cut(list, 0);
 	free(list->records);
 	list->records = NULL;
+}
+
+/* A record without a begin or without an end is only a moment. On the nodes of one run, the begins
+ * are at most this far apart, and so are the ends. */
+static const int64_t NEAR_NS = 5000000000;
+
+int64_t record_first_ns(const struct record *record)
+{
+	return record->begun_ns || !record->rows ? record->begun_ns : record->ended_ns - NEAR_NS;
+}
+
+int64_t record_last_ns(const struct record *record)
+{
+	return record->ended_ns || !record->rows ? record->ended_ns : record->begun_ns + NEAR_NS;
 }
 
 uint32_t record_count_not_joined(const struct record *record)

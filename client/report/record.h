@@ -114,19 +114,31 @@ struct record_cost {
 	uint64_t n_misses, misses_ns; /* timed calls, and what counting misses added to them */
 };
 
+/* What a batch system says of a job on a node, which is a record with one region. */
+struct record_batch {
+	int64_t uid;    /* -1: not known */
+	double seconds; /* NAN: not known */
+	char exit[64];
+	uint64_t monotonic_ns; /* tells records apart that are equal in all else */
+	uint32_t n_unused;     /* sockets that the job could not use */
+	char *text;            /* owned: as it was read; or NULL */
+};
+
 struct record {
 	char host[256];                 /* "": several hosts, joined */
 	char team[128];                 /* "": a process alone */
 	char step[128];                 /* of a process alone: name of its job step; or "" */
-	char job[64];                   /* the batch system's name of the job, or "" */
+	char job[65];                   /* the batch system's name of the job, or "" */
 	char label[64];                 /* that the user gave the run, or "" */
 	char command[256];              /* of the reporting process */
-	const char *rows;               /* title of the rows in the table; NULL: "region" */
+	const char *rows;               /* "job": of a batch system's job; NULL: of regions */
+	struct record_batch batch;      /* of a batch system's job */
 	unsigned line;                  /* of the table: characters; 0: as its stream has */
 	char version[32];               /* of uncored that wrote the record */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
-	uint32_t machine; /* among joined records: its number (client/records/machines.h) */
+	uint32_t machine;     /* among joined records: its number (client/records/machines.h) */
+	uint32_t step_number; /* ... and that of its job step (client/records/steps.h) */
 	int64_t begun_ns, ended_ns; /* CLOCK_REALTIME: first join, end or present; 0: not known */
 	uint32_t run;               /* of this team; later runs have higher numbers */
 	uint32_t n_expected;        /* members that the launcher announced; 0: not known */
@@ -144,6 +156,16 @@ struct record {
 	struct record_region *outside; /* owned: of threads that were in none; only its sockets
 					* matter. NULL: not known */
 };
+
+/* Has it no figures? The failure says why. */
+static inline bool record_is_incomplete(const struct record *record)
+{
+	return record->rows && record->failure;
+}
+
+/* The time in which it was open, as far as it is known. */
+int64_t record_first_ns(const struct record *record);
+int64_t record_last_ns(const struct record *record);
 
 /* Frees what @record owns, and empties it. */
 void record_done(struct record *record);

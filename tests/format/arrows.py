@@ -67,8 +67,8 @@ ALLOWED = {
     "client/command/trace": "common client/command/frame client/trace client/records",
     "client/command/markers": "common client/command/frame client/report",
     "client/command/report": "common client/command/frame client/command/markers client/command/page "
-                             "client/report client/reader client/records client/launcher client/ratio",
-    "client/command/job": "common client/command/frame client/command/page client/report client/records client/launcher "
+                             "client/report client/reader client/records client/launcher client/jobstore client/ratio",
+    "client/command/job": "common client/command/frame client/command/page client/command/report client/report client/records client/launcher "
                           "client/jobstore client/reader client/command/job/record",
     "client/command/job/record": "common client/command/frame client/report client/records client/launcher "
                                  "client/jobstore client/reader",

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command/job/report.h"
-#include "common/jsonwriter.h"
+#include "client/command/job/options.h"
+#include "client/records/join.h"
+#include "client/records/read.h"
 #include "common/macro.h"
 #include "common/text.h"
+#include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 
 /* Newlines may only be ends of lines, so these are all that is not plain. */
@@ -25,51 +27,69 @@ static void expect_plain(char *text)
 		abort();
 }
 
-static void show(
-	struct job_records *records, const struct job_run *run, const struct hostlist *hosts)
+static void show(const struct report_options *options)
 {
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-	_cleanup_free_ char *text = NULL, *written = NULL;
-	struct job_report report;
+	_cleanup_free_ char *text = NULL;
+	FILE *former = stdout;
 	size_t size_bytes;
-	FILE *out = open_memstream(&text, &size_bytes);
 
-	if (!out || job_report_make(records, run, hosts, &report) < 0)
+	stdout = open_memstream(&text, &size_bytes);
+	if (!stdout)
 		err(1, "Cannot make a report");
-	job_report_print(out, &report, false);
-	job_report_print(out, &report, true);
-	job_report_csv(out, run);
-	fclose(out);
+	job_report(options);
+	fclose(stdout);
+	stdout = former;
 	expect_plain(text);
-	jsonwriter_init(&json, true);
-	job_report_json(&json, &report);
-	if (jsonwriter_finish(&json, &written) < 0)
-		err(1, "Cannot write a report");
-	expect_plain(written);
-	job_report_done(&report);
+}
+
+static void show_all(char *path, const char *job, const struct hostlist *hosts)
+{
+	struct report_options options = {
+		.job = job, .hosts = *hosts, .all_runs = true, .paths = &path, .n_paths = 1
+	};
+
+	for (enum report_output output = REPORT_TABLE; output <= REPORT_CSV; output++) {
+		options.output = output;
+		show(&options);
+	}
+	options.output = REPORT_TABLE;
+	options.nodes = true;
+	show(&options);
+}
+
+/* The records of the log; those of regions are none of a job. */
+static void read_all(const char *text, struct record_list *list)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char *rest = copy, *line, why[JSON_READER_WHY_MAX];
+
+	while ((line = strsep(&rest, "\n")))
+		record_list_parse(line, list, why);
 }
 
 /* Each ID is shown once, with all of its runs. */
-static void show_all(struct job_records *records, const struct hostlist *hosts)
+static void show_each(char *path, const char *text, const struct hostlist *hosts)
 {
-	for (size_t i = 0; i < records->n; i++) {
-		const char *id = records->all[i].id;
-		struct job_runs runs;
-		size_t n = 0, n_in_runs = 0;
+	_cleanup_(record_list_done) struct record_list all = { .n = 0 };
 
-		if (i && strcmp(id, records->all[i - 1].id) == 0)
+	read_all(text, &all);
+	for (uint32_t i = 0; i < all.n; i++) {
+		_cleanup_(record_list_done) struct record_list of_job = { .n = 0 };
+		_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
+		char job[sizeof all.records->job];
+
+		if (!all.records[i].rows)
 			continue;
-		if (job_runs_find(records, id, &runs) < 0)
+		strcpy(job, all.records[i].job);
+		for (uint32_t k = i; k < all.n; k++)
+			if (all.records[k].rows && strcmp(all.records[k].job, job) == 0)
+				record_list_add(&of_job, &all.records[k]);
+		if (runs_find(of_job.records, of_job.n, &runs) < 0)
 			err(1, "Cannot find runs");
-		for (size_t k = 0; k < runs.n; k++) {
-			n_in_runs += runs.all[k].n;
-			show(records, &runs.all[k], hosts);
-		}
-		for (size_t k = 0; k < records->n; k++)
-			n += strcmp(records->all[k].id, id) == 0;
-		if (n != n_in_runs)
-			abort();
-		job_runs_done(&runs);
+		for (uint32_t k = 0; k < of_job.n; k++)
+			if (runs.of[k] >= runs.n_runs && runs.of[k] != RUNS_ASIDE)
+				abort();
+		show_all(path, job, hosts);
 	}
 }
 
@@ -77,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	_cleanup_free_ char *input = malloc(size_bytes + 1);
 	struct hostlist hosts = { .n_names = 0 };
-	struct job_records records = { .n = 0 };
+	const char *path;
 	char *text;
 
 	if (!input)
@@ -89,10 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (*text)
 		*text++ = '\0';
 	hostlist_parse(input, &hosts);
-	job_records_take(&records, "the log", text);
-	job_records_drop_twins(&records);
-	show_all(&records, &hosts);
-	job_records_done(&records);
+	path = scratch_write("the log", (const uint8_t *)text, strlen(text));
+	show_each((char *)path, text, &hosts);
 	hostlist_done(&hosts);
 	return 0;
 }

@@ -90,16 +90,6 @@ static void show_sum(const struct join *join, const struct hostlist *hosts)
 		err(1, "Cannot write a sum");
 }
 
-/* The sockets of the first record, with the metrics of the sum. */
-static void show_first(const struct join *join)
-{
-	_cleanup_(record_region_done) struct record_region row = { .n_sockets = 0 };
-	const struct record *first = &join->records[0];
-
-	if (first->n_regions && join_copy_sockets(join, first, &first->regions[0], &row) < 0)
-		err(1, "Cannot copy");
-}
-
 static void join_and_show(struct record_list *list, const struct hostlist *hosts)
 {
 	_cleanup_free_ char *twins = NULL;
@@ -109,10 +99,9 @@ static void join_and_show(struct record_list *list, const struct hostlist *hosts
 
 	notes_leave_out_twins(list, out);
 	fclose(out);
-	if (join_records(list, &join) < 0)
+	if (join_records(list, NULL, &join) < 0)
 		err(1, "Cannot join");
 	show_sum(&join, hosts);
-	show_first(&join);
 	join_done(&join);
 }
 
@@ -127,7 +116,7 @@ static void fold_and_show(struct record_list *list)
 	for (uint32_t i = 0; i < list->n; i++)
 		if (join_fold(&join, &list->records[i]) < 0)
 			err(1, "Cannot fold");
-	if (list->n && join_end_folding(&join, false) == 0) {
+	if (list->n && join_end_folding(&join) == 0) {
 		notes_write(&join, out);
 		join_print(out, &join, "", false);
 	}

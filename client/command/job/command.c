@@ -9,7 +9,6 @@
 #include "client/command/frame/command.h"
 #include "client/command/job/job.h"
 #include "client/command/job/options.h"
-#include "client/command/job/report.h"
 #include "common/macro.h"
 
 /*
@@ -53,6 +52,17 @@ static int begin_or_end(const struct job_options *options)
 	return job_say(options, r, &said);
 }
 
+static int report_of_job(const struct job_options *options)
+{
+	struct report_options report;
+	int status = job_report_options_parse(options->argc, options->argv, &report);
+
+	if (status < 0)
+		status = job_report(&report);
+	hostlist_done(&report.hosts);
+	return status;
+}
+
 int command_job(int argc, char **argv)
 {
 	static int (*const verbs[JOB_VERBS])(const struct job_options *options) = {
@@ -60,13 +70,12 @@ int command_job(int argc, char **argv)
 		[JOB_END] = begin_or_end,
 		[JOB_LIST] = job_list,
 		[JOB_SHOW] = job_show,
-		[JOB_REPORT] = job_report,
+		[JOB_REPORT] = report_of_job,
 	};
 	struct job_options options;
 	int status = job_options_parse(argc, argv, &options);
 
 	if (status < 0)
 		status = verbs[options.verb](&options);
-	job_options_done(&options);
 	return status;
 }

@@ -88,36 +88,6 @@ const struct option_table job_show_table = {
 	OPTION_ROWS(show_rows),
 };
 
-static const struct option_row report_rows[] = {
-	{ "hosts", 0, OPTION_TAKEN, "LIST",
-		"the nodes that the job had, as Slurm writes them; those without a complete record "
-		"are named, and the exit status is 1" },
-	RUN("this run of several (default: the last)"),
-	{ "all", 0, OPTION_FLAG, NULL, "all runs", OPTION_AT(job_options, all) },
-	{ "trust", 0, OPTION_TAKEN, "USER",
-		"in a DIR also believe files of USER, a name or a number; may be repeated "
-		"(default: root and yourself)" },
-	{ "nodes", 0, OPTION_FLAG, NULL, "print each node, however many there are",
-		OPTION_AT(job_options, nodes) },
-	{ "html", 0, OPTION_TEXT, "FILE",
-		"also write a page for browsers to FILE, which needs no other file",
-		OPTION_AT(job_options, html) },
-	{ "csv", 0, OPTION_FLAG, NULL, "print CSV, as uncore report does: uncore-report(5)",
-		OPTION_AT(job_options, csv) },
-	JSON,
-};
-
-const struct option_table job_report_table = {
-	.command = "uncore job report",
-	.brief = "join the records of a job's nodes",
-	.usage = "ID [OPTION...] [FILE|DIR|-...]",
-	.about = "Join the records of job ID that its nodes wrote (default: those in "
-		 "/var/lib/uncored-jobs); - is stdin.",
-	.exits = "0; 1 if there is no such job, or a host has no complete record; 2 for a wrong "
-		 "option.",
-	OPTION_ROWS(report_rows),
-};
-
 static const struct option_table *const subcommands[] = {
 	&job_begin_table,
 	&job_end_table,

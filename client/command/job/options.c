@@ -21,9 +21,6 @@ static const struct option_table *const tables[JOB_VERBS] = {
 	[JOB_REPORT] = &job_report_table,
 };
 
-/* Where the scripts for Slurm put the records (conf/slurm). */
-static char usual_path[] = "/var/lib/uncored-jobs", *usual_paths[] = { usual_path };
-
 const char *job_verb_title(enum job_verb verb)
 {
 	return tables[verb]->command;
@@ -47,17 +44,6 @@ static int take_key(const char *text, struct job_options *options)
 		       ? -1
 		       : option_complain(tables[options->verb],
 				 "--run takes plain text of at most 64 bytes");
-}
-
-static int take_hosts(const char *text, struct job_options *options)
-{
-	int r;
-
-	hostlist_done(&options->hosts);
-	r = hostlist_parse(text, &options->hosts);
-	return r == 0 ? -1
-		      : option_complain(tables[options->verb], "--hosts takes %s, and got \"%s\"",
-				hostlist_wanted(r), text);
 }
 
 /* Keeps the absolute path: a later call, which runs in another folder, may have to write the record
@@ -103,11 +89,6 @@ static int take_cpus(const char *text, struct job_options *options)
 				 "--cpus takes a list like 0-3,8, or self, and got \"%s\"", text);
 }
 
-static int take_trust(const char *text, struct job_options *options)
-{
-	return trust_add(&options->trust, job_verb_title(options->verb), text) ? -1 : EXIT_FAILED;
-}
-
 static int job_take_option(const struct option_row *row, const char *text, void *options)
 {
 	static const struct {
@@ -119,8 +100,6 @@ static int job_take_option(const struct option_row *row, const char *text, void 
 		{ "cpus", take_cpus },
 		{ "to", take_folder },
 		{ "exit", take_exit },
-		{ "hosts", take_hosts },
-		{ "trust", take_trust },
 	};
 	size_t i = 0;
 
@@ -139,19 +118,9 @@ static int take_arguments(int argc, char **argv, struct job_options *options)
 	if (has_id && argc < 1)
 		return option_complain(table, "missing ID of the job");
 	if (has_id && !job_id_is_valid(*argv))
-		return option_complain(table,
-			"an ID has 1 to 64 letters, digits and ._+-, and does not begin with a "
-			"point");
+		return option_complain(table, JOB_ID_WANTED);
 	options->wish.id = has_id ? *argv : NULL;
-	options->paths = argv + has_id;
-	options->n_paths = argc - has_id;
-	if (options->json && options->csv)
-		return option_complain(table, "--csv and --json exclude each other");
-	if (options->verb == JOB_REPORT && !options->n_paths) {
-		options->paths = usual_paths;
-		options->n_paths = ARRAY_SIZE(usual_paths);
-	}
-	if (options->verb != JOB_REPORT && options->n_paths)
+	if (argc > has_id)
 		return option_complain(table, has_id ? "it takes one ID" : "it takes no ID");
 	if (options->verb == JOB_BEGIN && options->wish.uid == UNCORE_UNKNOWN_USER)
 		return option_complain(table, "missing owner of the job: --uid USER");
@@ -161,8 +130,13 @@ static int take_arguments(int argc, char **argv, struct job_options *options)
 static int parse_verb(int argc, char **argv, struct job_options *options)
 {
 	const struct option_table *table = tables[options->verb];
-	int status = option_parse(table, argc, argv, options, job_take_option);
+	int status;
 
+	options->argc = argc;
+	options->argv = argv;
+	if (options->verb == JOB_REPORT)
+		return -1; /* it has options of its own */
+	status = option_parse(table, argc, argv, options, job_take_option);
 	return status < 0 ? take_arguments(argc - optind, argv + optind, options) : status;
 }
 
@@ -191,9 +165,4 @@ int job_options_parse(int argc, char **argv, struct job_options *ret)
 			return parse_verb(argc, argv, ret);
 		}
 	return option_no_subcommand(&job_table, *argv);
-}
-
-void job_options_done(struct job_options *options)
-{
-	hostlist_done(&options->hosts);
 }

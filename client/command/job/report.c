@@ -3,156 +3,26 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/page/page.h"
+#include "client/command/job/options.h"
 #include "client/command/page/still.h"
+#include "client/records/job-record.h"
 #include "client/records/spread.h"
 #include "client/report/quantity.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
-void job_report_done(struct job_report *report)
-{
-	join_done(&report->join);
-	free(report->notes);
-	free(report->met);
-}
-
 /* --- one run --- */
-
-static int job_report_compare_hosts(const void *a, const void *b)
-{
-	const struct job_record *const *x = a, *const *y = b;
-
-	return strcmp((*x)->host, (*y)->host);
-}
-
-/* Has @join the records of this run, and no others, in the same order? */
-static bool is_of_run(const struct join *join, const struct job_run *run)
-{
-	bool is = join->n_records == run->n;
-
-	for (size_t i = 0; is && i < run->n; i++)
-		is = strcmp(join->records[i].host, run->records[i]->host) == 0;
-	return is;
-}
-
-static int fold_again(const struct job_record *record, struct join *join)
-{
-	_cleanup_(job_record_done) struct job_record whole = { .text = NULL };
-	int r = job_record_read_again(record, &whole);
-
-	return r < 0 ? r : join_fold(join, whole.record);
-}
-
-static int join_hosts(struct job_records *records, const struct job_run *run, struct join *ret)
-{
-	int r = 0;
-
-	qsort(run->records, run->n, sizeof(void *), job_report_compare_hosts);
-	if (is_of_run(&records->join, run)) {
-		*ret = records->join;
-		records->join = (struct join){};
-	}
-	for (size_t i = ret->n_records; r == 0 && i < run->n; i++)
-		r = fold_again(run->records[i], ret);
-	return r < 0 ? r : join_end_folding(ret, true);
-}
-
-/* A machine has a record under one of its names, and so under all of them. */
-static int add_names(const struct job_run *run, struct join *join)
-{
-	int64_t r = 0;
-
-	for (uint32_t i = 0; r >= 0 && i < run->hosts.n; i++)
-		r = names_add(&join->hosts, run->hosts.all[i]);
-	return r < 0 ? (int)r : 0;
-}
-
-static int find_met(const struct job_records *records, struct job_report *report)
-{
-	const char *id = report->run->records[0]->id;
-
-	report->met = calloc(records->n, sizeof(void *));
-	if (!report->met)
-		return -ENOMEM;
-	for (size_t i = 0; i < records->n; i++)
-		if (strcmp(records->all[i].id, id) != 0 &&
-			job_run_met(report->run, &records->all[i]))
-			report->met[report->n_met++] = &records->all[i];
-	return 0;
-}
-
-/* Returns how many hosts have no complete record. */
-static size_t job_report_write_notes(const struct job_report *report, FILE *out)
-{
-	const struct job_run *run = report->run;
-	size_t n = notes_write_missing(&report->join, report->expected, out);
-	bool unused = false;
-
-	fputs(run->machines, out);
-	notes_write(&report->join, out);
-	for (size_t i = 0; i < run->n; i++) {
-		n += !run->records[i]->complete;
-		unused |= run->records[i]->n_unused > 0;
-	}
-	if (report->join.total.regions[0].n_others)
-		fputs("others: jobs that were open on the socket meanwhile; the bytes of all are "
-		      "in "
-		      "the figures.\n",
-			out);
-	if (unused)
-		fputs("Sockets that the job could not use are left out.\n", out);
-	return n;
-}
-
-int job_report_make(struct job_records *records, const struct job_run *run,
-	const struct hostlist *expected, struct job_report *ret)
-{
-	size_t size_bytes, n_without;
-	FILE *out;
-	int r;
-
-	*ret = (struct job_report){ .run = run, .expected = expected };
-	r = find_met(records, ret);
-	if (r == 0)
-		r = join_hosts(records, run, &ret->join);
-	if (r == 0)
-		r = add_names(run, &ret->join);
-	if (r < 0)
-		return r;
-	out = open_memstream(&ret->notes, &size_bytes);
-	if (!out)
-		return -ENOMEM;
-	n_without = job_report_write_notes(ret, out);
-	return fclose(out) == EOF ? -ENOMEM : (int)n_without;
-}
-
-/* One run is one sum; its key, or the times, tell it from others. */
-int job_report_csv(FILE *out, const struct job_run *run)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < run->n; i++) {
-		_cleanup_(job_record_done) struct job_record whole = { .text = NULL };
-
-		r = job_record_read_again(run->records[i], &whole);
-		if (r == 0)
-			record_csv_lines(out, whole.record, 1);
-	}
-	return r;
-}
 
 /* Where reports go. */
 struct shown {
-	const struct job_options *options;
-	struct job_records *records;
-	struct jsonwriter json, page_json;
+	struct job_found *of;
 	struct page page;
+	struct jsonwriter json, page_json;
+	size_t n; /* runs */
 };
 
 struct host {
@@ -169,14 +39,6 @@ static int job_report_by_bytes(const void *a, const void *b)
 	return isnan(x) || isnan(y) ? isnan(y) - isnan(x) : (x < y) - (x > y);
 }
 
-static struct host job_report_host_of(const struct join *join, uint32_t part)
-{
-	return (struct host){
-		join->records[join->regions[0].parts[part].record].host,
-		{ spread_sum(join, 0, part, ""), spread_sum(join, 0, part, ".write") },
-	};
-}
-
 static int show_still(FILE *out, const struct join *join)
 {
 	const uint32_t n = join->regions[0].n_parts;
@@ -189,7 +51,10 @@ static int show_still(FILE *out, const struct join *join)
 	if (!hosts)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		hosts[i] = job_report_host_of(join, i);
+		hosts[i] = (struct host){
+			join->records[join->regions[0].parts[i].record].host,
+			{ spread_sum(join, 0, i, ""), spread_sum(join, 0, i, ".write") },
+		};
 		still.most = fmax(still.most, hosts[i].figures[0]);
 	}
 	qsort(hosts, n, sizeof *hosts, job_report_by_bytes);
@@ -200,114 +65,189 @@ static int show_still(FILE *out, const struct join *join)
 	return 0;
 }
 
-static int job_report_show_page(struct shown *shown, const struct job_report *report)
+static int job_report_print(FILE *out, const struct job_report *report)
 {
-	if (!shown->page.file.out)
-		return 0;
-	job_report_json_short(&shown->page_json, report);
-	if (show_still(shown->page.part[PAGE_STILL], &report->join) < 0)
-		return -ENOMEM;
-	return job_report_print(shown->page.part[PAGE_TEXT], report, shown->options->nodes);
-}
+	int r = join_print(out, report->join, report->notes, report->of->found.options->nodes);
 
-/* Returns the number of hosts without a complete record; negative errno. */
-static int job_report_show(struct shown *shown, const struct job_run *run)
-{
-	const struct job_options *options = shown->options;
-	struct job_report report = { .run = run };
-	int r = options->csv ? job_report_csv(stdout, run) : 0, n_without = 0;
-
-	if (r == 0)
-		n_without = r = job_report_make(shown->records, run, &options->hosts, &report);
-	if (r >= 0)
-		r = job_report_show_page(shown, &report);
-	if (r >= 0 && options->csv)
-		fputs(report.notes, stderr); /* they must not mix with the output */
-	else if (r >= 0 && options->json)
-		job_report_json(&shown->json, &report);
-	else if (r >= 0)
-		r = job_report_print(stdout, &report, options->nodes);
-	job_report_done(&report);
-	return r < 0 ? r : n_without;
-}
-
-/* --- which runs --- */
-
-static bool job_report_is_wanted(
-	const struct job_options *options, const struct job_runs *runs, size_t i)
-{
-	if (options->wish.key)
-		return strcmp(runs->all[i].key, options->wish.key) == 0;
-	return options->all || i + 1 == runs->n;
-}
-
-/* All runs of the job, also those that are not shown. */
-static void job_report_write_runs(const struct job_runs *runs, FILE *out)
-{
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-
-	jsonwriter_init(&json, false);
-	jsonwriter_array(&json, NULL);
-	for (size_t i = 0; i < runs->n; i++) {
-		jsonwriter_object(&json, NULL);
-		jsonwriter_text_or_null(&json, "run", runs->all[i].key);
-		jsonwriter_number(&json, "nodes", runs->all[i].n);
-		record_json_time(&json, "begin", runs->all[i].records[0]->begin_ns);
-		record_json_time(&json, "end", runs->all[i].records[0]->end_ns);
-		jsonwriter_text_or_null(&json, "exit", runs->all[i].records[0]->exit);
-		jsonwriter_close(&json);
-	}
-	jsonwriter_close(&json);
-	jsonwriter_print(&json, out);
-}
-
-/* Ends what job_report_show() has begun. 0; -ENOMEM. */
-static int job_report_end_output(struct shown *shown, const struct job_runs *runs)
-{
-	int r = 0;
-
-	jsonwriter_close(&shown->json);
-	jsonwriter_close(&shown->page_json);
-	if (shown->options->json)
-		r = jsonwriter_print(&shown->json, stdout);
-	if (r == 0 && shown->page.file.out) {
-		r = jsonwriter_print(&shown->page_json, shown->page.part[PAGE_DATA]);
-		job_report_write_runs(runs, shown->page.part[PAGE_MORE]);
-	}
+	job_report_print_met(out, report);
 	return r;
 }
 
-/* Returns the exit status. */
-static int show_runs(struct shown *shown, const struct job_runs *runs)
+static int job_report_write(struct shown *shown, const struct job_report *report)
 {
-	const struct job_options *options = shown->options;
-	int status = shown->records->failed ? EXIT_FAILED : 0, r = 0;
-	size_t n = 0;
+	int r = 0;
 
-	if (options->json)
-		jsonwriter_init(&shown->json, true);
-	if (shown->page.file.out)
-		jsonwriter_init(&shown->page_json, false);
-	jsonwriter_array(&shown->json, NULL);
-	jsonwriter_array(&shown->page_json, NULL);
-	for (size_t i = 0; r >= 0 && i < runs->n; i++) {
-		if (!job_report_is_wanted(options, runs, i))
-			continue;
-		if (options->csv && !n)
-			record_csv_titles(stdout);
-		n++;
-		r = job_report_show(shown, &runs->all[i]);
-		status = r ? EXIT_FAILED : status;
+	if (shown->page.file.out) {
+		job_report_json(&shown->page_json, report, true);
+		r = show_still(shown->page.part[PAGE_STILL], report->join);
+		if (r == 0)
+			r = job_report_print(shown->page.part[PAGE_TEXT], report);
 	}
-	if (r >= 0 && n)
-		r = job_report_end_output(shown, runs);
 	if (r < 0)
-		fprintf(stderr, "uncore job report: cannot join the records: %s.\n", strerror(-r));
-	else if (!n)
-		fprintf(stderr, "uncore job report: there is no record of job %s%s%s.\n",
-			options->wish.id, options->wish.key ? " with run " : "",
-			options->wish.key ? options->wish.key : "");
-	return n && r >= 0 ? status : EXIT_FAILED;
+		return r;
+	switch (report->of->found.options->output) {
+	case REPORT_JSON:
+		job_report_json(&shown->json, report, false);
+		return 0;
+	case REPORT_CSV:
+		if (!shown->n)
+			record_csv_titles(stdout);
+		record_csv(stdout, report->join);
+		fputs(report->notes, stderr); /* they must not mix with the output */
+		return 0;
+	default:
+		return job_report_print(stdout, report);
+	}
+}
+
+/* Returns how many hosts have no complete record; -ENOMEM. */
+static int job_report_write_notes(struct job_report *report)
+{
+	const struct join *join = report->join;
+	size_t size_bytes, n;
+	FILE *out = open_memstream(&report->notes, &size_bytes);
+
+	if (!out)
+		return -ENOMEM;
+	n = notes_write_missing(join, &report->of->found.options->hosts, out);
+	notes_write(join, out);
+	for (uint32_t i = 0; i < join->n_records; i++)
+		n += join->runs.of[i] != RUNS_ASIDE && record_is_incomplete(&join->records[i]);
+	return fclose(out) == EOF ? -ENOMEM : (int)n;
+}
+
+/* The same. */
+static int job_report_show(struct shown *shown, const struct join *join)
+{
+	struct job_report report = { .of = shown->of, .join = join, .first_ns = INT64_MAX };
+	int r, n_without;
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const int64_t first_ns = record_first_ns(&join->records[i]);
+		const int64_t last_ns = record_last_ns(&join->records[i]);
+
+		report.first_ns = first_ns < report.first_ns ? first_ns : report.first_ns;
+		report.last_ns = last_ns > report.last_ns ? last_ns : report.last_ns;
+	}
+	r = n_without = job_report_write_notes(&report);
+	if (r >= 0)
+		r = job_report_write(shown, &report);
+	shown->n++;
+	free(report.notes);
+	return r < 0 ? r : n_without;
+}
+
+/* --- all runs --- */
+
+static void job_report_write_run(struct jsonwriter *json, const struct record *first, uint32_t n)
+{
+	jsonwriter_object(json, NULL);
+	jsonwriter_text_or_null(json, "run", first->step);
+	jsonwriter_number(json, "nodes", n);
+	record_json_time(json, "begin", first->begun_ns);
+	record_json_time(json, "end", first->ended_ns);
+	jsonwriter_text_or_null(json, "exit", first->batch.exit);
+	jsonwriter_close(json);
+}
+
+static int job_report_compare_hosts(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	return strcmp(x->host, y->host);
+}
+
+/* The run of the record of this machine that is taken instead. */
+static uint32_t run_beside(
+	const struct record_list *list, const struct runs *runs, const struct record *aside)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (runs->of[i] < runs->n_runs && list->records[i].machine == aside->machine &&
+			record_first_ns(aside) <= record_last_ns(&list->records[i]) &&
+			record_first_ns(&list->records[i]) <= record_last_ns(aside))
+			return runs->of[i];
+	return 0;
+}
+
+static bool job_report_is_wanted(
+	const struct report_options *options, const struct record_list *run, bool is_last)
+{
+	bool has_key = false;
+
+	if (!options->run_key)
+		return options->all_runs || is_last;
+	for (uint32_t i = 0; i < run->n; i++)
+		has_key |= strcmp(run->records[i].step, options->run_key) == 0;
+	return has_key;
+}
+
+/* Some records of a list, which are of one run. */
+struct share {
+	struct record_list list; /* owned */
+	struct runs runs;        /* owned */
+};
+
+static void share_done(struct share *share)
+{
+	record_list_done(&share->list);
+	runs_done(&share->runs);
+}
+
+/* Moves the records of @run. @of: the run of each record, also of those that are aside. */
+static int share_take(struct record_list *list, const struct runs *runs, const uint32_t *of,
+	uint32_t run, struct share *ret)
+{
+	int64_t r = 0;
+
+	ret->runs = (struct runs){ .n_runs = 1, .of = calloc(list->n + 1U, sizeof *of) };
+	if (!ret->runs.of)
+		return -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < list->n; i++)
+		if (of[i] == run) {
+			ret->runs.of[ret->list.n] = runs->of[i] == RUNS_ASIDE ? RUNS_ASIDE : 0;
+			r = record_list_add(&ret->list, &list->records[i]);
+		}
+	if (r == 0)
+		r = machines_find(ret->list.records, ret->list.n);
+	ret->runs.n_machines = (uint32_t)r;
+	return r < 0 ? (int)r : 0;
+}
+
+/* Returns how many hosts have no complete record, or negative errno. */
+static int job_report_join(struct shown *shown, struct share *share)
+{
+	_cleanup_(join_done) struct join join = { .n_records = 0 };
+	int r = join_records(&share->list, &share->runs, &join);
+
+	return r < 0 ? r : job_report_show(shown, &join);
+}
+
+/* The same. The records are in the order of their hosts. */
+static int job_report_split(struct shown *shown, struct jsonwriter *all)
+{
+	struct record_list *list = &shown->of->found.list;
+	_cleanup_free_ uint32_t *of = calloc(list->n + 1U, sizeof *of);
+	_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
+	int r, n_without = 0;
+
+	qsort(list->records, list->n, sizeof *list->records, job_report_compare_hosts);
+	r = of ? runs_find(list->records, list->n, &runs) : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < list->n; i++)
+		of[i] = runs.of[i] == RUNS_ASIDE ? run_beside(list, &runs, &list->records[i])
+						 : runs.of[i];
+	for (uint32_t i = 0; r >= 0 && i < runs.n_runs; i++) {
+		_cleanup_(share_done) struct share share = { .list.n = 0 };
+
+		r = share_take(list, &runs, of, i, &share);
+		if (r < 0)
+			break;
+		job_report_write_run(all, &share.list.records[0], share.runs.n_machines);
+		if (job_report_is_wanted(
+			    shown->of->found.options, &share.list, i + 1 == runs.n_runs))
+			r = job_report_join(shown, &share);
+		n_without += r > 0 ? r : 0;
+	}
+	return r < 0 ? r : n_without;
 }
 
 static void shown_done(struct shown *shown)
@@ -317,22 +257,101 @@ static void shown_done(struct shown *shown)
 	page_done(&shown->page);
 }
 
-int job_report(const struct job_options *options)
+/* The same. */
+static int job_report_show_all(struct shown *shown)
 {
-	_cleanup_(job_records_done) struct job_records records = { .id = options->wish.id };
-	_cleanup_(job_runs_done) struct job_runs runs = { .n = 0 };
-	_cleanup_(shown_done) struct shown shown = { .options = options,
-		.records = &records,
-		.page = { &page_job, "uncore job report", options->html } };
-	int status;
+	struct found_files *found = &shown->of->found;
+	const struct join *join = &found->join;
+	_cleanup_(jsonwriter_done) struct jsonwriter all;
+	int r;
+
+	jsonwriter_init(&all, false);
+	jsonwriter_init(&shown->json, true);
+	jsonwriter_init(&shown->page_json, false);
+	jsonwriter_array(&all, NULL);
+	jsonwriter_array(&shown->json, NULL);
+	jsonwriter_array(&shown->page_json, NULL);
+	if (join->is_folded)
+		job_report_write_run(&all, &join->records[0], join->runs.n_machines);
+	r = join->is_folded ? job_report_show(shown, join) : job_report_split(shown, &all);
+	jsonwriter_close(&all);
+	jsonwriter_close(&shown->json);
+	jsonwriter_close(&shown->page_json);
+	if (r < 0 || !shown->n)
+		return r;
+	if (found->options->output == REPORT_JSON && jsonwriter_print(&shown->json, stdout) < 0)
+		return -ENOMEM;
+	if (shown->page.file.out &&
+		(jsonwriter_print(&shown->page_json, shown->page.part[PAGE_DATA]) < 0 ||
+			jsonwriter_print(&all, shown->page.part[PAGE_MORE]) < 0))
+		return -ENOMEM;
+	return r;
+}
+
+/* Once the job's hosts are known, those of other jobs are looked for there. */
+static int job_report_read_others(struct job_found *of)
+{
+	const struct join *join = &of->found.join;
+	const struct record_list *list = &of->found.list;
+	int64_t r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < join->n_records; i++)
+		r = names_add(&of->hosts, join->records[i].host);
+	for (uint32_t i = 0; r >= 0 && i < list->n; i++)
+		r = names_add(&of->hosts, list->records[i].host);
+	of->found.again = of->others = true;
+	if (r >= 0 && of->hosts.n)
+		found_read_all(&of->found);
+	job_report_sort_met(of);
+	return r < 0 ? (int)r : 0;
+}
+
+static int job_report_read_and_show(struct shown *shown)
+{
+	struct found_files *found = &shown->of->found;
+	const struct report_options *options = found->options;
+	const char *key = options->run_key;
+	int r;
+
+	found_read_all(found);
+	r = found_end(found);
+	if (r == 0)
+		r = job_report_read_others(shown->of);
+	if (r == 0 && shown->of->hosts.n)
+		r = job_report_show_all(shown);
+	if (r < 0)
+		fprintf(stderr, "%s: cannot join the records: %s.\n", found->reader.title,
+			strerror(-r));
+	else if (!shown->n)
+		fprintf(stderr, "%s: there is no record of job %s%s%s.\n", found->reader.title,
+			options->job, key ? " with run " : "", key ? key : "");
+	return r || !shown->n || found->failed ? EXIT_FAILED : 0;
+}
+
+int job_report(const struct report_options *options)
+{
+	struct job_found of = { .hosts.of_hosts = true };
+	_cleanup_(shown_done) struct shown shown = { .of = &of,
+		.page = { &page_job, job_report_table.command, options->html } };
+	const struct found_reader reader = {
+		.title = job_report_table.command,
+		.most_bytes = RECORD_MOST_BYTES,
+		.may_fold = options->output != REPORT_CSV && !options->nodes && !options->run_key &&
+			    found_can_read_again(options, "-"),
+		.owner = &of,
+		.wants = job_report_wants,
+		.read = job_report_read,
+		.meet = job_report_meet,
+	};
+	int status = EXIT_FAILED;
 
 	if (page_open(&shown.page) < 0)
 		return EXIT_FAILED;
-	job_records_read(&records, options->paths, options->n_paths, &options->trust);
-	if (job_runs_find(&records, options->wish.id, &runs) < 0) {
-		fprintf(stderr, "uncore job report: no memory for the records.\n");
-		return EXIT_FAILED;
-	}
-	status = show_runs(&shown, &runs);
+	if (found_begin(options, &reader, &of.found) == 0)
+		status = job_report_read_and_show(&shown);
+	found_done(&of.found);
+	names_done(&of.hosts);
+	free(of.met);
+	free(of.from_stdin);
 	return page_write(&shown.page) < 0 ? EXIT_FAILED : status;
 }

@@ -1,41 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report on a job from the records of its hosts: each host and socket, sums, imbalance, and
- * what is missing. */
+/* uncore job report: the records of a job of a batch system, one run after the other. */
 #pragma once
 
 #include <stdio.h>
 
-#include "client/command/job/options.h"
-#include "client/command/job/record/job-records.h"
-#include "client/records/join.h"
+#include "client/command/report/found.h"
+
+struct jsonwriter;
+
+/* A record of another job. */
+struct met {
+	char job[sizeof((struct record *)NULL)->job], host[sizeof((struct record *)NULL)->host];
+	int64_t uid, begun_ns, ended_ns;
+	int64_t first_ns, last_ns; /* as of its record */
+};
+
+/* All that is read. */
+struct job_found {
+	struct found_files found;
+	char *from_stdin; /* owned; it is read once */
+	bool others;      /* now those of other jobs on these hosts are read, and nothing is said */
+	struct names hosts; /* owned; of the job */
+	size_t n_met;
+	struct met *met; /* owned */
+};
 
 /* One run, joined. */
 struct job_report {
-	const struct job_run *run; /* its records are in the order of their hosts */
-	struct join join;          /* its records are in the same order */
-	const struct hostlist *expected;
-	char *notes;                   /* owned; lines */
-	const struct job_record **met; /* owned; other jobs on these hosts at that time */
-	size_t n_met;
+	const struct job_found *of;
+	const struct join *join;
+	int64_t first_ns, last_ns; /* the time in which it was open */
+	char *notes;               /* owned; lines */
 };
 
-/* Prints the report. Returns the exit status. */
-int job_report(const struct job_options *options);
+/* For struct found_reader. */
+bool job_report_wants(const struct found_files *found, const char *name);
+void job_report_read(struct found_files *found, const struct json_file *file);
+void job_report_meet(const struct found_files *found, struct record *record);
 
-/* Joins @run. Returns the number of hosts without a complete record; -ENOMEM; -E2BIG. *@ret is for
- * job_report_done() in any case. */
-int job_report_make(struct job_records *records, const struct job_run *run,
-	const struct hostlist *expected, struct job_report *ret);
-void job_report_done(struct job_report *report);
+/* Drops those that are there twice, as in a log and in a file. */
+void job_report_sort_met(struct job_found *of);
 
-/* @nodes: print each node, even if they are many. 0; -ENOMEM. */
-int job_report_print(FILE *out, const struct job_report *report, bool nodes);
+/* The other jobs that were on these hosts during the run. */
+void job_report_print_met(FILE *out, const struct job_report *report);
+void job_report_json_met(struct jsonwriter *json, const struct job_report *report);
 
-/* Lines without titles. 0; -ENOMEM. */
-int job_report_csv(FILE *out, const struct job_run *run);
-
-/* The element of a report in JSON. Takes the texts out of the records. */
-void job_report_json(struct jsonwriter *json, const struct job_report *report);
-
-/* The same for a page: with join_json_counts() in the place of the records. It leaves the texts. */
-void job_report_json_short(struct jsonwriter *json, const struct job_report *report);
+/* The element of a report as JSON. For a page, with the counts of each node instead of the records,
+ * whose texts it takes. */
+void job_report_json(struct jsonwriter *json, const struct job_report *report, bool is_page);

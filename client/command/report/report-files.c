@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/report/arrays.h"
 #include "client/command/report/candidates.h"
+#include "client/command/report/found.h"
 #include "client/command/report/merge.h"
 #include "client/command/report/report-options.h"
 
@@ -8,13 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/frame/json-files.h"
-#include "client/command/markers/lines.h"
 #include "client/libuncore/uncore.h"
-#include "client/records/join.h"
 #include "client/records/read.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
@@ -22,63 +18,7 @@
 
 static const char TITLE[] = "uncore report";
 
-/* Records are kept as they are until there are many. */
-struct found_files {
-	const struct report_options *options;
-	struct predictions predictions; /* those of .options, and which ones fit */
-	struct record_list list;
-	struct join join; /* of many records, folded */
-	struct twins twins;
-	struct arrays arrays;
-	char *notes; /* owned; what twins.kind.out writes */
-	size_t n_regions;
-	bool may_fold, again;
-	int error;   /* of folding */
-	bool failed; /* something could not be read */
-};
-
 /* --- reading --- */
-
-static int report_files_fold(struct found_files *found)
-{
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < found->list.n; i++)
-		if (!notes_is_twin(&found->twins, &found->list.records[i]))
-			r = join_fold(&found->join, &found->list.records[i]);
-	record_list_cut(&found->list, 0);
-	found->error = r == -ENOMEM ? r : found->error;
-	return r;
-}
-
-/* Drops the records of other jobs than --job's from @first on. The list may have a long ID cut. */
-static void drop_others(struct found_files *found, uint32_t first)
-{
-	struct record_list *list = &found->list;
-	uint32_t n = first;
-
-	for (uint32_t i = first; i < list->n; i++)
-		if (strncmp(list->records[i].job, found->options->job,
-			    sizeof list->records->job - 1) == 0)
-			list->records[n++] = list->records[i];
-		else
-			record_done(&list->records[i]);
-	list->n = n;
-}
-
-/* Takes the records of the list from @first on. */
-static int report_files_take_records(struct found_files *found, uint32_t first)
-{
-	if (found->options->job)
-		drop_others(found, first);
-	for (uint32_t i = first; i < found->list.n; i++) {
-		lines_find(&found->list.records[i]);
-		predictions_apply(&found->predictions, &found->list.records[i]);
-		found->n_regions += found->list.records[i].n_regions;
-	}
-	return found->may_fold && found->n_regions > JOIN_PRINT_LINES ? report_files_fold(found)
-								      : 0;
-}
 
 /* The table of a process that ended without a report; see libuncore(3). */
 static int read_table(const char *path, struct record_list *list, char *why)
@@ -122,9 +62,8 @@ static bool read_arrays(struct found_files *found, const struct json_file *file)
 }
 
 /* A folder may hold other JSON beside the records, which is named but is not a failure. */
-static void read_one(const struct json_file *file, void *argument)
+static void report_files_read(struct found_files *found, const struct json_file *file)
 {
-	struct found_files *found = argument;
 	const uint32_t first = found->list.n;
 	char why[JSON_READER_WHY_MAX];
 	int r;
@@ -136,7 +75,7 @@ static void read_one(const struct json_file *file, void *argument)
 	r = file->name ? record_list_parse(file->text, &found->list, why)
 		       : read_table(file->path, &found->list, why);
 	if (r == 0) {
-		r = report_files_take_records(found, first);
+		r = found_take(found, first);
 		snprintf(why, sizeof why, "has no room: %s", strerror(-r));
 	}
 	if (r == 0)
@@ -147,39 +86,9 @@ static void read_one(const struct json_file *file, void *argument)
 	found->failed |= !file->name || r != -ENOMSG;
 }
 
-static bool is_wanted(const char *name, void *argument)
+static bool report_files_wants(const struct found_files *found, const char *name)
 {
-	const struct found_files *found = argument;
-
 	return !found->options->job || json_file_may_be_of(name, found->options->job);
-}
-
-/* A pipe is read once. */
-static bool can_read_again(const struct report_options *options)
-{
-	struct stat status;
-
-	for (int i = 0; i < options->n_paths; i++)
-		if (stat(options->paths[i], &status) < 0 ||
-			!(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-			return false;
-	return true;
-}
-
-static void report_files_read_all(struct found_files *found)
-{
-	const struct json_files files = {
-		.title = TITLE,
-		.paths = found->options->paths,
-		.n = found->options->n_paths,
-		.trust = &found->options->trust,
-		.most_bytes = RECORD_FILE_MOST_BYTES,
-		.again = found->again,
-		.wants = is_wanted,
-	};
-
-	if (!json_files_each(&files, read_one, found))
-		found->failed = true;
 }
 
 /* --- showing --- */
@@ -203,7 +112,7 @@ static int report_files_show_json(const struct found_files *found, bool is_page,
 /* The table contains the notes. */
 static int report_files_show_table(const struct found_files *found, FILE *out)
 {
-	if (found->join.n_records != 1)
+	if (found->join.n_records != 1 || found->join.total.rows)
 		return join_print(out, &found->join, found->notes, found->options->nodes);
 	record_print(out, &found->join.records[0]);
 	fputs(found->notes, out);
@@ -242,6 +151,7 @@ static int report_files_show(const struct found_files *found)
 	case REPORT_JSON:
 		return report_files_show_json(found, false, stdout);
 	case REPORT_CSV:
+		record_csv_titles(stdout);
 		record_csv(stdout, &found->join);
 		fputs(found->notes, stderr);
 		return 0;
@@ -250,40 +160,20 @@ static int report_files_show(const struct found_files *found)
 	}
 }
 
-/* Records of several runs are read again, and kept; the notes, too. */
-static int join_found(struct found_files *found)
-{
-	int r = found->error;
-
-	if (r == 0 && found->join.is_folded)
-		r = join_end_folding(&found->join, false);
-	if (r == -EXDEV) {
-		join_done(&found->join);
-		rewind(found->twins.kind.out);
-		found->twins.kind.n = 0;
-		found->again = true;
-		found->may_fold = false;
-		report_files_read_all(found);
-		r = 0;
-	}
-	if (r < 0 || found->join.is_folded)
-		return r;
-	notes_leave_out_twins(&found->list, found->twins.kind.out);
-	return join_records(&found->list, &found->join);
-}
-
 /* Joins the records of @found. Returns the number of missing hosts, or negative errno. */
 static int join_and_show(struct found_files *found, struct page *page)
 {
 	const struct report_options *options = found->options;
 	const struct join *join = &found->join;
 	size_t n_missing;
-	int r = join_found(found);
+	int r = found_end(found);
 
+	if (r == 0 && !join->is_folded)
+		r = join_records(&found->list, NULL, &found->join);
 	twins_done(&found->twins);
 	n_missing = r == 0 ? notes_write_missing(join, &options->hosts, found->twins.kind.out) : 0;
-	if (r == 0 && (join->n_records > 1 || options->candidates > 0 || options->arrays ||
-			      options->merge))
+	if (r == 0 && (join->n_records > 1 || join->total.rows || options->candidates > 0 ||
+			      options->arrays || options->merge))
 		notes_write(join, found->twins.kind.out);
 	if (fflush(found->twins.kind.out) == EOF)
 		r = -ENOMEM;
@@ -298,7 +188,7 @@ static int read_and_show(struct found_files *found, struct page *page)
 {
 	int r;
 
-	report_files_read_all(found);
+	found_read_all(found);
 	arrays_join(&found->arrays);
 	if (found->arrays.n_files && !found->list.n && !found->join.n_records && !found->error)
 		return arrays_show(found->options, &found->arrays, NULL, "") || found->failed
@@ -316,23 +206,18 @@ static int read_and_show(struct found_files *found, struct page *page)
 
 int report_files(const struct report_options *options, struct page *page)
 {
-	struct found_files found = {
-		.options = options,
-		.predictions = options->predictions,
+	const struct found_reader reader = {
+		.title = TITLE,
+		.most_bytes = RECORD_FILE_MOST_BYTES,
 		.may_fold = options->output == REPORT_TABLE && !options->nodes && !options->merge &&
-			    can_read_again(options),
+			    found_can_read_again(options, NULL),
+		.wants = report_files_wants,
+		.read = report_files_read,
 	};
-	size_t size_bytes;
-	int status = EXIT_FAILED;
+	struct found_files found;
+	int r = found_begin(options, &reader, &found);
+	int status = r < 0 ? EXIT_FAILED : read_and_show(&found, page);
 
-	found.twins.kind.out = open_memstream(&found.notes, &size_bytes);
-	if (found.twins.kind.out) {
-		status = read_and_show(&found, page);
-		fclose(found.twins.kind.out);
-	}
-	arrays_done(&found.arrays);
-	join_done(&found.join);
-	record_list_done(&found.list);
-	free(found.notes);
+	found_done(&found);
 	return status;
 }

@@ -7,7 +7,9 @@
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
+#include "client/jobstore/run.h"
 #include "client/libuncore/uncore.h"
+#include "common/macro.h"
 
 /* The functions below return -1 to go on, or the exit status. */
 
@@ -31,13 +33,13 @@ static int report_take_option(const struct option_row *row, const char *text, vo
 	return -1;
 }
 
-static int parse_hosts(struct report_options *options)
+static int parse_hosts(const struct option_table *table, struct report_options *options)
 {
 	const char *text = options->host_list;
 	const int r = text ? hostlist_parse(text, &options->hosts) : 0;
 
 	return r == 0 ? -1
-		      : option_complain(&report_table, "--hosts takes %s, and got \"%s\"",
+		      : option_complain(table, "--hosts takes %s, and got \"%s\"",
 				hostlist_wanted(r), text);
 }
 
@@ -69,7 +71,7 @@ static int report_check_options(struct report_options *options)
 	if (options->against && (!options->html || !options->n_paths))
 		return option_complain(&report_table,
 			"--against needs --html and a FILE; `uncore compare` prints text");
-	return parse_hosts(options);
+	return parse_hosts(&report_table, options);
 }
 
 int report_options_parse(int argc, char **argv, struct report_options *ret)
@@ -81,4 +83,52 @@ int report_options_parse(int argc, char **argv, struct report_options *ret)
 	ret->paths = argv + optind;
 	ret->n_paths = argc - optind;
 	return status < 0 ? report_check_options(ret) : status;
+}
+
+/* --- uncore job report --- */
+
+/* Where the scripts for Slurm put the records (conf/slurm). */
+static char usual_path[] = "/var/lib/uncored-jobs", *usual_paths[] = { usual_path };
+
+static int job_report_take_option(const struct option_row *row, const char *text, void *argument)
+{
+	struct report_options *options = argument;
+	const enum report_output output = strcmp(row->name, "csv") == 0 ? REPORT_CSV : REPORT_JSON;
+
+	if (strcmp(row->name, "trust") == 0)
+		return trust_add(&options->trust, job_report_table.command, text) ? -1
+										  : EXIT_FAILED;
+	if (strcmp(row->name, "run") == 0) {
+		options->run_key = *text ? text : NULL;
+		return !*text || job_key_is_valid(text)
+			       ? -1
+			       : option_complain(&job_report_table,
+					 "--run takes plain text of at most 64 bytes");
+	}
+	if (options->output != REPORT_TABLE && options->output != output)
+		return option_complain(&job_report_table, "--csv and --json exclude each other");
+	options->output = output;
+	return -1;
+}
+
+int job_report_options_parse(int argc, char **argv, struct report_options *ret)
+{
+	int status;
+
+	*ret = (struct report_options){ .output = REPORT_TABLE };
+	status = option_parse(&job_report_table, argc, argv, ret, job_report_take_option);
+	if (status >= 0)
+		return status;
+	if (optind == argc)
+		return option_complain(&job_report_table, "missing ID of the job");
+	ret->job = argv[optind++];
+	if (!job_id_is_valid(ret->job))
+		return option_complain(&job_report_table, JOB_ID_WANTED);
+	ret->n_paths = argc - optind;
+	ret->paths = argv + optind;
+	if (!ret->n_paths) {
+		ret->paths = usual_paths;
+		ret->n_paths = ARRAY_SIZE(usual_paths);
+	}
+	return parse_hosts(&job_report_table, ret);
 }

@@ -22,7 +22,9 @@ struct report_options {
 	bool arrays;
 	double candidates; /* a share in percent; 0: all regions are shown */
 	struct predictions predictions;
-	const char *job; /* the ID of the only one that is shown; NULL: all */
+	const char *job;     /* the ID of the only one that is shown; NULL: all */
+	const char *run_key; /* of `uncore job report`: this run; NULL: the last, or all_runs */
+	bool all_runs;
 	const char *host_list;
 	struct hostlist hosts; /* ... parsed */
 	struct trust trust;    /* of files in folders */
@@ -32,8 +34,10 @@ struct report_options {
 	int n_paths; /* 0: the teams that uncored keeps */
 };
 
-/* Returns -1 to go on, or the exit status. In any case, hostlist_done() is for *@ret's hosts. */
+/* Returns -1 to go on, or the exit status. In any case, hostlist_done() is for *@ret's hosts. The
+ * latter is for `uncore job report`. */
 int report_options_parse(int argc, char **argv, struct report_options *ret);
+int job_report_options_parse(int argc, char **argv, struct report_options *ret);
 
 /* The functions below write an open @page, too. */
 

@@ -2,6 +2,24 @@
 #include "client/command/frame/command.h"
 #include "client/command/report/report-options.h"
 
+#define TRUST                                                                                      \
+	{                                                                                          \
+		"trust", 0, OPTION_TAKEN, "USER",                                                  \
+			"in a DIR also believe files of USER, a name or a number; may be "         \
+			"repeated "                                                                \
+			"(default: root and yourself)"                                             \
+	}
+#define HTML                                                                                       \
+	{                                                                                          \
+		"html", 0, OPTION_TEXT, "FILE",                                                    \
+			"also write a page for browsers to FILE, which needs no other file",       \
+			OPTION_AT(report_options, html)                                            \
+	}
+#define JSON                                                                                       \
+	{                                                                                          \
+		"json", 'j', OPTION_TAKEN, NULL, "print JSON, as uncore-report(5) describes it"    \
+	}
+
 static const struct option_row rows[] = {
 	{ "keep", 0, OPTION_FLAG, NULL, "do not make uncored forget these jobs",
 		OPTION_AT(report_options, keep),
@@ -23,9 +41,7 @@ static const struct option_row rows[] = {
 			   "*.json.N in a DIR, show the sum of all nodes, each node, and how far "
 			   "the nodes differ. Records of one host are never summed: runs one after "
 			   "the other have a row each." },
-	{ "trust", 0, OPTION_TAKEN, "USER",
-		"in a DIR also believe files of USER, a name or a number; may be repeated "
-		"(default: root and yourself)" },
+	TRUST,
 	{ "job", 0, OPTION_TEXT, "ID",
 		"show the records of job ID alone; of files JOB@*.json in a DIR, those of other "
 		"jobs are not read",
@@ -52,15 +68,13 @@ static const struct option_row rows[] = {
 	{ "csv", 0, OPTION_TAKEN, NULL,
 		"print CSV: a line for each node, region, socket and metric",
 		.heading = "With or without FILE:" },
-	{ "html", 0, OPTION_TEXT, "FILE",
-		"also write a page for browsers to FILE, which needs no other file",
-		OPTION_AT(report_options, html) },
+	HTML,
 	{ "against", 0, OPTION_TEXT, "FILE",
 		"with --html and FILE: compare each region with an older `uncore report --json`, "
 		"as "
 		"`uncore compare` does",
 		OPTION_AT(report_options, against) },
-	{ "json", 'j', OPTION_TAKEN, NULL, "print JSON, as uncore-report(5) describes it" },
+	JSON,
 };
 
 const struct option_table report_table = {
@@ -72,4 +86,30 @@ const struct option_table report_table = {
 		 "missing, uncored cannot be reached or refuses, or the output could not be "
 		 "written; 2 for a wrong option.",
 	OPTION_ROWS(rows),
+};
+
+static const struct option_row job_rows[] = {
+	{ "hosts", 0, OPTION_TEXT, "LIST",
+		"the nodes that the job had, as Slurm writes them; those without a complete record "
+		"are named, and the exit status is 1",
+		OPTION_AT(report_options, host_list) },
+	{ "run", 0, OPTION_TAKEN, "KEY", "this run of several (default: the last)" },
+	{ "all", 0, OPTION_FLAG, NULL, "all runs", OPTION_AT(report_options, all_runs) },
+	TRUST,
+	{ "nodes", 0, OPTION_FLAG, NULL, "print each node, however many there are",
+		OPTION_AT(report_options, nodes) },
+	HTML,
+	{ "csv", 0, OPTION_TAKEN, NULL, "print CSV, as uncore report does: uncore-report(5)" },
+	JSON,
+};
+
+const struct option_table job_report_table = {
+	.command = "uncore job report",
+	.brief = "join the records of a job's nodes",
+	.usage = "ID [OPTION...] [FILE|DIR|-...]",
+	.about = "Join the records of job ID that its nodes wrote (default: those in "
+		 "/var/lib/uncored-jobs); - is stdin.",
+	.exits = "0; 1 if there is no such job, or a host has no complete record; 2 for a wrong "
+		 "option.",
+	OPTION_ROWS(job_rows),
 };

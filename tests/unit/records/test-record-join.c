@@ -28,7 +28,7 @@ static void join(struct record *records, struct join *ret)
 {
 	struct record_list list = { .records = records, .n = 2 };
 
-	assert_int_equal(join_records(&list, ret), 0);
+	assert_int_equal(join_records(&list, NULL, ret), 0);
 	assert_true(!list.records && !list.n);
 }
 
@@ -199,7 +199,7 @@ CASE("the sockets of many nodes are one, with the sums of shares")
 		record_case_share(&records[i], &records[i].regions[0], 50);
 		assert_int_equal(join_fold(&sum, &records[i]), 0);
 	}
-	assert_int_equal(join_end_folding(&sum, true), 0);
+	assert_int_equal(join_end_folding(&sum), 0);
 	free(records);
 	assert_int_equal(sum.total.regions[0].n_sockets, 1);
 	value = sum.total.regions[0].sockets[0].values; /* 1000, 2000, 2000 and 4000 bytes */
@@ -279,7 +279,7 @@ CASE("ranks are also compared if little is kept of each node")
 
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(join_fold(&sum, &records[i]), 0);
-	assert_int_equal(join_end_folding(&sum, true), 0);
+	assert_int_equal(join_end_folding(&sum), 0);
 	free(records);
 	text = text_of_sum(&sum, true);
 	assert_non_null(strstr(text, RANKS_OF_TWO));
