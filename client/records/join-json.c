@@ -97,7 +97,7 @@ static void places_json(
 {
 	jsonwriter_array(json, key);
 	for (uint32_t i = 0; i < join->n_records; i++)
-		if (join->runs.of[i] == run)
+		if (join->runs.of[i] == run && !join->records[i].beside)
 			jsonwriter_number(json, NULL, i);
 	jsonwriter_close(json);
 }

@@ -195,6 +195,8 @@ static int join_record(struct join *join, uint32_t place, uint32_t group)
 	struct join_source source = { .record = record, .place = place, .group = group };
 	int r = names_add(&join->hosts, record->host) < 0 ? -ENOMEM : 0;
 
+	if (r < 0 || record->beside)
+		return r;
 	join_match_metrics(join, &source);
 	for (uint32_t i = 0; r == 0 && i < record->n_regions; i++)
 		r = join_part(join, &source, &record->regions[i]);
@@ -244,7 +246,7 @@ static int join_find_places(struct join *join)
 	if (!n_of_machine || !join->places)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < join->n_records; i++)
-		if (join->runs.of[i] == RUNS_APART)
+		if (join->runs.of[i] == RUNS_APART && !join->records[i].beside)
 			join->places[i] = ++n_of_machine[join->records[i].machine];
 	return 0;
 }
@@ -268,32 +270,24 @@ static int join_all(struct join *join)
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
-		if (of[i] != RUNS_ASIDE) {
+		if (!join->records[i].beside) {
 			r = join_head(&join->records[i], first, join);
 			first = false;
 		}
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++) {
-		join->n_apart += of[i] == RUNS_APART;
-		if (of[i] == RUNS_ASIDE)
-			r = names_add(&join->hosts, join->records[i].host) < 0 ? -ENOMEM : 0;
-		else
-			r = join_record(
-				join, i, of[i] == RUNS_APART ? join->runs.n_runs + i : of[i]);
+		const bool is_apart = of[i] == RUNS_APART && !join->records[i].beside;
+
+		join->n_apart += is_apart;
+		r = join_record(join, i, is_apart ? join->runs.n_runs + i : of[i]);
 	}
 	return r < 0 ? r : join_end(join);
 }
 
-int join_records(struct record_list *list, struct runs *runs, struct join *ret)
+int join_records(struct record_list *list, bool is_one_run, struct join *ret)
 {
 	_cleanup_(join_done) struct join join = { .records = list->records, .n_records = list->n };
-	int r = 0;
+	int r = (is_one_run ? runs_one : runs_find)(join.records, join.n_records, &join.runs);
 
-	if (runs) {
-		join.runs = *runs;
-		*runs = (struct runs){ .n_runs = 0 };
-	} else {
-		r = runs_find(join.records, join.n_records, &join.runs);
-	}
 	*list = (struct record_list){ .n = 0 };
 	join.hosts.of_hosts = true;
 	if (r == 0)
@@ -332,7 +326,7 @@ int join_end_folding(struct join *join)
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < join->n_records; i++)
-		if (join->runs.of[i])
+		if (join->runs.of[i] || join->records[i].beside)
 			return -EXDEV;
 	return join_end(join);
 }

@@ -50,9 +50,9 @@ struct join {
 	uint32_t n_ranks;            /* at most, in all regions; see JOIN_RANKS_MOST */
 };
 
-/* Takes the records of @list, at least one, and @runs, also on failure. @runs NULL: they are to be
- * found. 0; -ENOMEM. */
-int join_records(struct record_list *list, struct runs *runs, struct join *ret);
+/* Takes the records of @list, at least one, also on failure. @is_one_run: as runs_find() has found.
+ * 0; -ENOMEM. */
+int join_records(struct record_list *list, bool is_one_run, struct join *ret);
 
 /*
  * For many nodes: adds one record to @join, which begins empty, and keeps little of it: no regions.

@@ -83,7 +83,7 @@ static void write_run(const struct join *join, uint32_t run, FILE *out)
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
 
-		if (join->runs.of[i] != run)
+		if (join->runs.of[i] != run || record->beside)
 			continue;
 		n++;
 		first = !first || record->begun_ns < first->begun_ns ? record : first;

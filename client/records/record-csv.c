@@ -149,7 +149,7 @@ void record_csv(FILE *out, const struct join *join)
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const uint32_t run = join->runs.of[i];
 
-		if (run != RUNS_ASIDE)
+		if (!join->records[i].beside)
 			record_csv_lines(out, &join->records[i], run == RUNS_APART ? 0 : run + 1);
 	}
 }

@@ -15,9 +15,13 @@ void runs_done(struct runs *runs)
 	*runs = (struct runs){ .n_runs = 0 };
 }
 
-static int runs_one(uint32_t n_records, struct runs *ret)
+int runs_one(struct record *records, uint32_t n_records, struct runs *ret)
 {
-	*ret = (struct runs){ .n_runs = 1, .of = calloc(n_records, sizeof *ret->of) };
+	const int64_t n_machines = machines_find(records, n_records);
+
+	*ret = (struct runs){ .n_runs = 1, .n_machines = (uint32_t)n_machines };
+	if (n_machines >= 0)
+		ret->of = calloc(n_records + 1U, sizeof *ret->of);
 	return ret->of ? 0 : -ENOMEM;
 }
 
@@ -94,27 +98,35 @@ static void mark_apart(const struct slice *host, const struct record *records, u
 
 /* Ranks in containers may have host names of their own: each of their records of a job has all that
  * the machine counted, and the longest one stays. */
-static void mark_aside(const struct slice *host, const struct record *records, uint32_t *of)
+static void mark_beside(const struct slice *host, struct record *records)
 {
 	for (size_t i = 0; i < host->n; i++)
 		for (size_t k = i + 1; k < host->n; k++) {
-			const struct record *a = host->first[i], *b = host->first[k];
-			const int64_t begun_ns = record_first_ns(b), ended_ns = record_last_ns(b);
+			struct record *a = &records[host->first[i] - records];
+			struct record *b = &records[host->first[k] - records];
+			const int64_t a_ns = record_last_ns(a) - record_first_ns(a);
+			const int64_t b_ns = record_last_ns(b) - record_first_ns(b);
 
-			if (of[a - records] == RUNS_ASIDE || begun_ns > record_last_ns(a))
+			if (a->beside || record_first_ns(b) > record_last_ns(a))
 				break; /* they are in the order of their begin */
-			if (of[b - records] != RUNS_ASIDE && is_same_job(a, b) &&
-				a->step_number == b->step_number && strcmp(a->host, b->host) != 0)
-				of[(ended_ns - begun_ns > record_last_ns(a) - record_first_ns(a)
-						   ? a
-						   : b) -
-					records] = RUNS_ASIDE;
+			if (b->beside || !is_same_job(a, b) || a->step_number != b->step_number ||
+				strcmp(a->host, b->host) == 0)
+				continue;
+			if (b_ns > a_ns)
+				a->beside = (uint32_t)(b - records) + 1;
+			else
+				b->beside = (uint32_t)(a - records) + 1;
 		}
 }
 
+static bool runs_is_taken(
+	const struct record *record, const struct record *records, const uint32_t *of)
+{
+	return of[record - records] != RUNS_APART && !record->beside;
+}
+
 /* Marks overlaps on all hosts. Returns the largest number of records that a host has left. */
-static size_t mark_all(
-	const struct record **order, size_t n, const struct record *records, uint32_t *of)
+static size_t mark_all(const struct record **order, size_t n, struct record *records, uint32_t *of)
 {
 	size_t most = 0;
 
@@ -124,9 +136,9 @@ static size_t mark_all(
 		size_t left = 0;
 
 		mark_apart(&host, records, of);
-		mark_aside(&host, records, of);
+		mark_beside(&host, records);
 		for (size_t k = 0; k < host.n; k++)
-			left += of[host.first[k] - records] < RUNS_ASIDE;
+			left += runs_is_taken(host.first[k], records, of);
 		most = left > most ? left : most;
 		i += host.n;
 	}
@@ -216,7 +228,7 @@ static int number_runs(struct steps *runs, uint32_t n_records, uint32_t *of)
 	for (uint32_t i = 0; i < runs->n; i++)
 		places[runs->all[i].number] = i;
 	for (uint32_t i = 0; i < n_records; i++)
-		if (of[i] < RUNS_ASIDE)
+		if (of[i] != RUNS_APART)
 			of[i] = places[of[i]];
 	return 0;
 }
@@ -231,7 +243,7 @@ static int assign_all(
 	if (!runs.all)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (ret->of[order[i] - records] < RUNS_ASIDE)
+		if (runs_is_taken(order[i], records, ret->of))
 			order[n_left++] = order[i];
 	qsort(order, n_left, sizeof *order, compare_steps_and_hosts);
 	for (size_t i = 0; i < n_left;) {
@@ -249,6 +261,18 @@ static int assign_all(
 	return r;
 }
 
+/* Those that are not taken are of the run of the record that is. */
+static void follow_beside(const struct record *records, uint32_t n_records, uint32_t *of)
+{
+	for (uint32_t i = 0; i < n_records; i++) {
+		uint32_t at = i;
+
+		while (records[at].beside)
+			at = records[at].beside - 1;
+		of[i] = of[at];
+	}
+}
+
 static bool any_has_rows(const struct record *records, uint32_t n_records)
 {
 	uint32_t i = 0;
@@ -262,16 +286,17 @@ static bool any_has_rows(const struct record *records, uint32_t n_records)
  */
 int runs_find(struct record *records, uint32_t n_records, struct runs *ret)
 {
-	const int64_t n_machines = machines_find(records, n_records);
 	_cleanup_free_ const struct record **order = calloc(n_records + 1U, sizeof *order);
 	_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
 	size_t n_most; /* records that a machine has left */
-	int r = order && n_machines >= 0 ? runs_one(n_records + 1, &runs) : -ENOMEM;
+	int r = order ? runs_one(records, n_records, &runs) : -ENOMEM;
 
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < n_records; i++)
+	for (uint32_t i = 0; i < n_records; i++) {
+		records[i].beside = 0;
 		order[i] = &records[i];
+	}
 	r = steps_number(order, n_records, records);
 	if (r < 0)
 		return r;
@@ -282,7 +307,7 @@ int runs_find(struct record *records, uint32_t n_records, struct runs *ret)
 		r = assign_all(order, n_records, records, &runs);
 	if (r < 0)
 		return r;
-	runs.n_machines = (uint32_t)n_machines;
+	follow_beside(records, n_records, runs.of);
 	*ret = runs;
 	runs = (struct runs){ .n_runs = 0 };
 	return 0;

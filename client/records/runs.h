@@ -16,18 +16,18 @@
 #include "client/records/steps.h"
 #include "client/report/record.h"
 
-enum {
-	RUNS_ASIDE = UINT32_MAX - 1, /* another record of this machine is taken */
-	RUNS_APART,
-};
+enum { RUNS_APART = UINT32_MAX };
 
 struct runs {
 	uint32_t n_machines;
 	uint32_t n_runs; /* by the time at which they began */
-	uint32_t *of;    /* owned; the run of each record, or one of the above */
+	uint32_t *of;    /* owned; the run of each record, or RUNS_APART */
 };
 
-/* Also sets .machine of the records. 0; -ENOMEM. */
+/* Also sets .machine, .step_number and .beside of the records. 0; -ENOMEM. */
 int runs_find(struct record *records, uint32_t n_records, struct runs *ret);
+
+/* Puts all records into one run, for a caller that knows it from runs_find(). The same. */
+int runs_one(struct record *records, uint32_t n_records, struct runs *ret);
 
 void runs_done(struct runs *runs);

@@ -137,8 +137,9 @@ struct record {
 	char version[32];               /* of uncored that wrote the record */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
-	uint32_t machine;     /* among joined records: its number (client/records/machines.h) */
-	uint32_t step_number; /* ... and that of its job step (client/records/steps.h) */
+	uint32_t machine; /* among joined records: its number (client/records/machines.h) */
+	uint32_t beside;  /* ... and that of the record, from 1, that is taken instead; 0: none */
+	uint32_t step_number;       /* ... and that of its job step (client/records/steps.h) */
 	int64_t begun_ns, ended_ns; /* CLOCK_REALTIME: first join, end or present; 0: not known */
 	uint32_t run;               /* of this team; later runs have higher numbers */
 	uint32_t n_expected;        /* members that the launcher announced; 0: not known */

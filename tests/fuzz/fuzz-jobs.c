@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/command/frame/command.h"
 #include "client/command/job/options.h"
 #include "client/records/join.h"
 #include "client/records/read.h"
@@ -44,9 +45,12 @@ static void show(const struct report_options *options)
 
 static void show_all(char *path, const char *job, const struct hostlist *hosts)
 {
-	struct report_options options = {
-		.job = job, .hosts = *hosts, .all_runs = true, .paths = &path, .n_paths = 1
-	};
+	struct report_options options = { .table = &job_report_table,
+		.job = job,
+		.hosts = *hosts,
+		.all_runs = true,
+		.paths = &path,
+		.n_paths = 1 };
 
 	for (enum report_output output = REPORT_TABLE; output <= REPORT_CSV; output++) {
 		options.output = output;
@@ -87,7 +91,7 @@ static void show_each(char *path, const char *text, const struct hostlist *hosts
 		if (runs_find(of_job.records, of_job.n, &runs) < 0)
 			err(1, "Cannot find runs");
 		for (uint32_t k = 0; k < of_job.n; k++)
-			if (runs.of[k] >= runs.n_runs && runs.of[k] != RUNS_ASIDE)
+			if (runs.of[k] >= runs.n_runs)
 				abort();
 		show_all(path, job, hosts);
 	}

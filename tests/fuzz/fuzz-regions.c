@@ -99,7 +99,7 @@ static void join_and_show(struct record_list *list, const struct hostlist *hosts
 
 	notes_leave_out_twins(list, out);
 	fclose(out);
-	if (join_records(list, NULL, &join) < 0)
+	if (join_records(list, false, &join) < 0)
 		err(1, "Cannot join");
 	show_sum(&join, hosts);
 	join_done(&join);

@@ -39,7 +39,7 @@ static void report_json_records(struct jsonwriter *json, const struct join *join
 		const struct json_value *record =
 			json_document_take(&document, take_ptr(join->records[i].batch.text));
 
-		if (record && join->runs.of[i] != RUNS_ASIDE)
+		if (record && !join->records[i].beside)
 			json_copy(json, NULL, record, NULL);
 	}
 	jsonwriter_close(json);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/command/frame/command.h"
 #include "client/command/job/report.h"
 #include "client/records/job-record.h"
 #include "client/records/read.h"
@@ -78,8 +79,9 @@ static void report_read_text(struct found_files *found, const struct json_file *
 		if (r == 0 || of->others)
 			continue;
 		if (!found->again)
-			fprintf(stderr, "%s: %s, line %u: it %s%s.\n", found->reader.title,
-				file->path, n, why, file->name ? "; it is left out" : "");
+			fprintf(stderr, "%s: %s, line %u: it %s%s.\n",
+				found->options->table->command, file->path, n, why,
+				file->name ? "; it is left out" : "");
 		found->failed |= !file->name || r != -ENOMSG;
 		if (file->name)
 			return; /* a file in a folder is not a log */
@@ -117,7 +119,7 @@ void job_report_read(struct found_files *found, const struct json_file *file)
 		report_read_text(found, &source, file->name ? file->text : text);
 		return;
 	}
-	fprintf(stderr, "%s: %s cannot be read: %s.\n", found->reader.title, source.path,
+	fprintf(stderr, "%s: %s cannot be read: %s.\n", found->options->table->command, source.path,
 		strerror(-r));
 	found->failed = true;
 }

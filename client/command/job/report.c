@@ -112,7 +112,7 @@ static int job_report_write_notes(struct job_report *report)
 	n = notes_write_missing(join, &report->of->found.options->hosts, out);
 	notes_write(join, out);
 	for (uint32_t i = 0; i < join->n_records; i++)
-		n += join->runs.of[i] != RUNS_ASIDE && record_is_incomplete(&join->records[i]);
+		n += !join->records[i].beside && record_is_incomplete(&join->records[i]);
 	return fclose(out) == EOF ? -ENOMEM : (int)n;
 }
 
@@ -139,8 +139,13 @@ static int job_report_show(struct shown *shown, const struct join *join)
 
 /* --- all runs --- */
 
-static void job_report_write_run(struct jsonwriter *json, const struct record *first, uint32_t n)
+static void job_report_write_run(struct jsonwriter *json, const struct record_list *run)
 {
+	const struct record *first = run->records;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->n; i++)
+		n += !first[i].beside;
 	jsonwriter_object(json, NULL);
 	jsonwriter_text_or_null(json, "run", first->step);
 	jsonwriter_number(json, "nodes", n);
@@ -157,18 +162,6 @@ static int job_report_compare_hosts(const void *a, const void *b)
 	return strcmp(x->host, y->host);
 }
 
-/* The run of the record of this machine that is taken instead. */
-static uint32_t run_beside(
-	const struct record_list *list, const struct runs *runs, const struct record *aside)
-{
-	for (uint32_t i = 0; i < list->n; i++)
-		if (runs->of[i] < runs->n_runs && list->records[i].machine == aside->machine &&
-			record_first_ns(aside) <= record_last_ns(&list->records[i]) &&
-			record_first_ns(&list->records[i]) <= record_last_ns(aside))
-			return runs->of[i];
-	return 0;
-}
-
 static bool job_report_is_wanted(
 	const struct report_options *options, const struct record_list *run, bool is_last)
 {
@@ -181,43 +174,23 @@ static bool job_report_is_wanted(
 	return has_key;
 }
 
-/* Some records of a list, which are of one run. */
-struct share {
-	struct record_list list; /* owned */
-	struct runs runs;        /* owned */
-};
-
-static void share_done(struct share *share)
+/* Moves the records of @run to @ret. 0; -ENOMEM. */
+static int job_report_take_run(
+	struct record_list *list, const struct runs *runs, uint32_t run, struct record_list *ret)
 {
-	record_list_done(&share->list);
-	runs_done(&share->runs);
-}
+	int r = 0;
 
-/* Moves the records of @run. @of: the run of each record, also of those that are aside. */
-static int share_take(struct record_list *list, const struct runs *runs, const uint32_t *of,
-	uint32_t run, struct share *ret)
-{
-	int64_t r = 0;
-
-	ret->runs = (struct runs){ .n_runs = 1, .of = calloc(list->n + 1U, sizeof *of) };
-	if (!ret->runs.of)
-		return -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < list->n; i++)
-		if (of[i] == run) {
-			ret->runs.of[ret->list.n] = runs->of[i] == RUNS_ASIDE ? RUNS_ASIDE : 0;
-			r = record_list_add(&ret->list, &list->records[i]);
-		}
-	if (r == 0)
-		r = machines_find(ret->list.records, ret->list.n);
-	ret->runs.n_machines = (uint32_t)r;
-	return r < 0 ? (int)r : 0;
+		if (runs->of[i] == run)
+			r = record_list_add(ret, &list->records[i]);
+	return r;
 }
 
 /* Returns how many hosts have no complete record, or negative errno. */
-static int job_report_join(struct shown *shown, struct share *share)
+static int job_report_join(struct shown *shown, struct record_list *run)
 {
 	_cleanup_(join_done) struct join join = { .n_records = 0 };
-	int r = join_records(&share->list, &share->runs, &join);
+	int r = join_records(run, true, &join);
 
 	return r < 0 ? r : job_report_show(shown, &join);
 }
@@ -226,25 +199,20 @@ static int job_report_join(struct shown *shown, struct share *share)
 static int job_report_split(struct shown *shown, struct jsonwriter *all)
 {
 	struct record_list *list = &shown->of->found.list;
-	_cleanup_free_ uint32_t *of = calloc(list->n + 1U, sizeof *of);
 	_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
 	int r, n_without = 0;
 
 	qsort(list->records, list->n, sizeof *list->records, job_report_compare_hosts);
-	r = of ? runs_find(list->records, list->n, &runs) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < list->n; i++)
-		of[i] = runs.of[i] == RUNS_ASIDE ? run_beside(list, &runs, &list->records[i])
-						 : runs.of[i];
+	r = runs_find(list->records, list->n, &runs);
 	for (uint32_t i = 0; r >= 0 && i < runs.n_runs; i++) {
-		_cleanup_(share_done) struct share share = { .list.n = 0 };
+		_cleanup_(record_list_done) struct record_list run = { .n = 0 };
 
-		r = share_take(list, &runs, of, i, &share);
+		r = job_report_take_run(list, &runs, i, &run);
 		if (r < 0)
 			break;
-		job_report_write_run(all, &share.list.records[0], share.runs.n_machines);
-		if (job_report_is_wanted(
-			    shown->of->found.options, &share.list, i + 1 == runs.n_runs))
-			r = job_report_join(shown, &share);
+		job_report_write_run(all, &run);
+		if (job_report_is_wanted(shown->of->found.options, &run, i + 1 == runs.n_runs))
+			r = job_report_join(shown, &run);
 		n_without += r > 0 ? r : 0;
 	}
 	return r < 0 ? r : n_without;
@@ -272,7 +240,7 @@ static int job_report_show_all(struct shown *shown)
 	jsonwriter_array(&shown->json, NULL);
 	jsonwriter_array(&shown->page_json, NULL);
 	if (join->is_folded)
-		job_report_write_run(&all, &join->records[0], join->runs.n_machines);
+		job_report_write_run(&all, &(struct record_list){ join->records, join->n_records });
 	r = join->is_folded ? job_report_show(shown, join) : job_report_split(shown, &all);
 	jsonwriter_close(&all);
 	jsonwriter_close(&shown->json);
@@ -310,7 +278,7 @@ static int job_report_read_and_show(struct shown *shown)
 {
 	struct found_files *found = &shown->of->found;
 	const struct report_options *options = found->options;
-	const char *key = options->run_key;
+	const char *title = options->table->command, *key = options->run_key;
 	int r;
 
 	found_read_all(found);
@@ -320,11 +288,10 @@ static int job_report_read_and_show(struct shown *shown)
 	if (r == 0 && shown->of->hosts.n)
 		r = job_report_show_all(shown);
 	if (r < 0)
-		fprintf(stderr, "%s: cannot join the records: %s.\n", found->reader.title,
-			strerror(-r));
+		fprintf(stderr, "%s: cannot join the records: %s.\n", title, strerror(-r));
 	else if (!shown->n)
-		fprintf(stderr, "%s: there is no record of job %s%s%s.\n", found->reader.title,
-			options->job, key ? " with run " : "", key ? key : "");
+		fprintf(stderr, "%s: there is no record of job %s%s%s.\n", title, options->job,
+			key ? " with run " : "", key ? key : "");
 	return r || !shown->n || found->failed ? EXIT_FAILED : 0;
 }
 
@@ -334,7 +301,6 @@ int job_report(const struct report_options *options)
 	_cleanup_(shown_done) struct shown shown = { .of = &of,
 		.page = { &page_job, job_report_table.command, options->html } };
 	const struct found_reader reader = {
-		.title = job_report_table.command,
 		.most_bytes = RECORD_MOST_BYTES,
 		.may_fold = options->output != REPORT_CSV && !options->nodes && !options->run_key &&
 			    found_can_read_again(options, "-"),

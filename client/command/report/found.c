@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "client/command/frame/command.h"
 #include "client/command/markers/lines.h"
 
 int found_begin(const struct report_options *options, const struct found_reader *reader,
@@ -105,7 +106,7 @@ static void found_read(const struct json_file *file, void *argument)
 void found_read_all(struct found_files *found)
 {
 	const struct json_files files = {
-		.title = found->reader.title,
+		.title = found->options->table->command,
 		.paths = found->options->paths,
 		.n = found->options->n_paths,
 		.trust = &found->options->trust,

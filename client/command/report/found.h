@@ -11,7 +11,6 @@ struct found_files;
 
 /* Who reads the files. */
 struct found_reader {
-	const char *title; /* of the command, for stderr */
 	size_t most_bytes; /* of a file in a folder */
 	bool may_fold;     /* its output needs nothing of single nodes */
 	void *owner;       /* of the functions */

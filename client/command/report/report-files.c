@@ -169,7 +169,7 @@ static int join_and_show(struct found_files *found, struct page *page)
 	int r = found_end(found);
 
 	if (r == 0 && !join->is_folded)
-		r = join_records(&found->list, NULL, &found->join);
+		r = join_records(&found->list, false, &found->join);
 	twins_done(&found->twins);
 	n_missing = r == 0 ? notes_write_missing(join, &options->hosts, found->twins.kind.out) : 0;
 	if (r == 0 && (join->n_records > 1 || join->total.rows || options->candidates > 0 ||
@@ -207,7 +207,6 @@ static int read_and_show(struct found_files *found, struct page *page)
 int report_files(const struct report_options *options, struct page *page)
 {
 	const struct found_reader reader = {
-		.title = TITLE,
 		.most_bytes = RECORD_FILE_MOST_BYTES,
 		.may_fold = options->output == REPORT_TABLE && !options->nodes && !options->merge &&
 			    found_can_read_again(options, NULL),

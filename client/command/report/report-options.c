@@ -13,33 +13,51 @@
 
 /* The functions below return -1 to go on, or the exit status. */
 
-/* Of --csv and --json, the last counts. */
-static int report_take_option(const struct option_row *row, const char *text, void *argument)
+static int take_run_key(const char *text, struct report_options *options)
 {
-	struct report_options *options = argument;
+	options->run_key = *text ? text : NULL;
+	return !*text || job_key_is_valid(text)
+		       ? -1
+		       : option_complain(
+				 options->table, "--run takes plain text of at most 64 bytes");
+}
 
-	if (strcmp(row->name, "user") == 0)
-		return user_take(report_table.command, text, &options->uid) ? -1 : EXIT_FAILED;
-	if (strcmp(row->name, "trust") == 0)
-		return trust_add(&options->trust, report_table.command, text) ? -1 : EXIT_FAILED;
-	if (strcmp(row->name, "predict") == 0)
-		return predictions_add(&options->predictions, (char *)text)
-			       ? -1
-			       : option_complain(&report_table,
-					 "--predict takes UNIT=BYTES or REGION:UNIT=BYTES, at most "
-					 "%d times, and got \"%s\"",
-					 PREDICTIONS_MAX, text);
-	options->output = strcmp(row->name, "csv") == 0 ? REPORT_CSV : REPORT_JSON;
+static int take_output(enum report_output output, struct report_options *options)
+{
+	if (options->output != REPORT_TABLE && options->output != output)
+		return option_complain(options->table, "--csv and --json exclude each other");
+	options->output = output;
 	return -1;
 }
 
-static int parse_hosts(const struct option_table *table, struct report_options *options)
+static int report_take_option(const struct option_row *row, const char *text, void *argument)
+{
+	struct report_options *options = argument;
+	const char *title = options->table->command;
+
+	if (strcmp(row->name, "user") == 0)
+		return user_take(title, text, &options->uid) ? -1 : EXIT_FAILED;
+	if (strcmp(row->name, "trust") == 0)
+		return trust_add(&options->trust, title, text) ? -1 : EXIT_FAILED;
+	if (strcmp(row->name, "run") == 0)
+		return take_run_key(text, options);
+	if (strcmp(row->name, "predict") == 0)
+		return predictions_add(&options->predictions, (char *)text)
+			       ? -1
+			       : option_complain(options->table,
+					 "--predict takes UNIT=BYTES or REGION:UNIT=BYTES, at most "
+					 "%d times, and got \"%s\"",
+					 PREDICTIONS_MAX, text);
+	return take_output(strcmp(row->name, "csv") == 0 ? REPORT_CSV : REPORT_JSON, options);
+}
+
+static int parse_hosts(struct report_options *options)
 {
 	const char *text = options->host_list;
 	const int r = text ? hostlist_parse(text, &options->hosts) : 0;
 
 	return r == 0 ? -1
-		      : option_complain(table, "--hosts takes %s, and got \"%s\"",
+		      : option_complain(options->table, "--hosts takes %s, and got \"%s\"",
 				hostlist_wanted(r), text);
 }
 
@@ -71,64 +89,45 @@ static int report_check_options(struct report_options *options)
 	if (options->against && (!options->html || !options->n_paths))
 		return option_complain(&report_table,
 			"--against needs --html and a FILE; `uncore compare` prints text");
-	return parse_hosts(&report_table, options);
+	return parse_hosts(options);
+}
+
+static int report_options_begin(
+	const struct option_table *table, int argc, char **argv, struct report_options *ret)
+{
+	int status;
+
+	*ret = (struct report_options){ .table = table, .uid = UNCORE_UNKNOWN_USER };
+	status = option_parse(table, argc, argv, ret, report_take_option);
+	ret->paths = argv + optind;
+	ret->n_paths = argc - optind;
+	return status;
 }
 
 int report_options_parse(int argc, char **argv, struct report_options *ret)
 {
-	int status;
+	int status = report_options_begin(&report_table, argc, argv, ret);
 
-	*ret = (struct report_options){ .output = REPORT_TABLE, .uid = UNCORE_UNKNOWN_USER };
-	status = option_parse(&report_table, argc, argv, ret, report_take_option);
-	ret->paths = argv + optind;
-	ret->n_paths = argc - optind;
 	return status < 0 ? report_check_options(ret) : status;
 }
-
-/* --- uncore job report --- */
 
 /* Where the scripts for Slurm put the records (conf/slurm). */
 static char usual_path[] = "/var/lib/uncored-jobs", *usual_paths[] = { usual_path };
 
-static int job_report_take_option(const struct option_row *row, const char *text, void *argument)
-{
-	struct report_options *options = argument;
-	const enum report_output output = strcmp(row->name, "csv") == 0 ? REPORT_CSV : REPORT_JSON;
-
-	if (strcmp(row->name, "trust") == 0)
-		return trust_add(&options->trust, job_report_table.command, text) ? -1
-										  : EXIT_FAILED;
-	if (strcmp(row->name, "run") == 0) {
-		options->run_key = *text ? text : NULL;
-		return !*text || job_key_is_valid(text)
-			       ? -1
-			       : option_complain(&job_report_table,
-					 "--run takes plain text of at most 64 bytes");
-	}
-	if (options->output != REPORT_TABLE && options->output != output)
-		return option_complain(&job_report_table, "--csv and --json exclude each other");
-	options->output = output;
-	return -1;
-}
-
 int job_report_options_parse(int argc, char **argv, struct report_options *ret)
 {
-	int status;
+	int status = report_options_begin(&job_report_table, argc, argv, ret);
 
-	*ret = (struct report_options){ .output = REPORT_TABLE };
-	status = option_parse(&job_report_table, argc, argv, ret, job_report_take_option);
 	if (status >= 0)
 		return status;
-	if (optind == argc)
-		return option_complain(&job_report_table, "missing ID of the job");
-	ret->job = argv[optind++];
+	if (!ret->n_paths--)
+		return option_complain(ret->table, "missing ID of the job");
+	ret->job = *ret->paths++;
 	if (!job_id_is_valid(ret->job))
-		return option_complain(&job_report_table, JOB_ID_WANTED);
-	ret->n_paths = argc - optind;
-	ret->paths = argv + optind;
+		return option_complain(ret->table, JOB_ID_WANTED);
 	if (!ret->n_paths) {
 		ret->paths = usual_paths;
 		ret->n_paths = ARRAY_SIZE(usual_paths);
 	}
-	return parse_hosts(&job_report_table, ret);
+	return parse_hosts(ret);
 }

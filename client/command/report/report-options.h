@@ -14,6 +14,7 @@
 enum report_output { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
 
 struct report_options {
+	const struct option_table *table; /* of the command */
 	enum report_output output;
 	const char *html, *against;
 	const struct json_value *old; /* what .against names; NULL: nothing */

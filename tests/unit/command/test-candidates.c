@@ -86,7 +86,7 @@ static void make(unsigned seed, struct join *join)
 	for (unsigned i = 0; i < REGIONS; i++)
 		add_region(&record, &truths[order[i]], &state);
 	assert_int_equal(record_list_add(&list, &record), 0);
-	assert_int_equal(join_records(&list, NULL, join), 0);
+	assert_int_equal(join_records(&list, false, join), 0);
 	record_list_done(&list);
 }
 

@@ -28,7 +28,7 @@ static void join(struct record *records, struct join *ret)
 {
 	struct record_list list = { .records = records, .n = 2 };
 
-	assert_int_equal(join_records(&list, NULL, ret), 0);
+	assert_int_equal(join_records(&list, false, ret), 0);
 	assert_true(!list.records && !list.n);
 }
 
