@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/records/parse.h"
+#include "client/records/parse-region.h"
 #include "common/macro.h"
 #include "common/number.h"
 #include "common/unit.h"
@@ -126,68 +126,14 @@ static void parse_figures(const struct json_reader *reader, struct record *ret)
 		ret->failure = strdup("The record does not say why.");
 }
 
-bool job_record_is(const struct json_value *object)
+void job_record_parse(const struct json_reader *reader, struct record *ret)
 {
-	return json_has(object, "record") && json_has(object, "job");
-}
-
-int job_record_parse(
-	const struct json_value *object, struct record *ret, char ret_why[JSON_READER_WHY_MAX])
-{
-	_cleanup_(record_done) struct record record = { .n_regions = 1 };
-	struct json_failure failure = { .why = "" };
-	const struct json_reader reader = { .failure = &failure, .value = object };
-
-	if (json_reader_number(&reader, "record", INT64_MAX) != JOB_SCHEMA) {
-		snprintf(ret_why, JSON_READER_WHY_MAX,
-			"is a record of another kind than %d, the one that this release reads",
-			JOB_SCHEMA);
-		return -EPROTONOSUPPORT;
+	ret->regions = calloc(1, sizeof *ret->regions);
+	ret->n_regions = ret->regions != NULL;
+	if (!ret->regions) {
+		json_reader_fail(reader, NULL, "is too long for the memory");
+		return;
 	}
-	record.regions = calloc(1, sizeof *record.regions);
-	if (!record.regions) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is too long for the memory");
-		return -ENOMEM;
-	}
-	parse_origin(&reader, &record);
-	parse_figures(&reader, &record);
-	if (json_reader_failed(&reader)) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
-			failure.why);
-		return -EBADMSG;
-	}
-	*ret = record;
-	record = (struct record){ .regions = NULL };
-	return 0;
-}
-
-/* --- the name of its file --- */
-
-void job_record_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
-{
-	char text[RECORD_TIME_MAX], *end = ret_text;
-
-	record_time_ms(real_ns, text);
-	for (const char *c = *text ? text : "0"; *c; c++)
-		if (!strchr("-:", *c))
-			*end++ = *c;
-	*end = '\0';
-}
-
-bool job_record_is_named(const char *file, const struct record *record)
-{
-	const size_t before = strcspn(file, "@");
-	const char *rest = file + before + 1;
-	char begin[RECORD_TIME_MAX];
-	size_t n = strlen(record->host);
-
-	if (!file[before])
-		return true;
-	if (strlen(record->job) != before || strncmp(file, record->job, before) != 0)
-		return false;
-	if (n && strncmp(rest, record->host, n) == 0 && strcmp(rest + n, ".json") == 0)
-		return true;
-	job_record_time_in_name(record->begun_ns ? record->begun_ns : record->ended_ns, begin);
-	n = strlen(begin);
-	return strncmp(rest, begin, n) == 0 && rest[n] == '.';
+	parse_origin(reader, ret);
+	parse_figures(reader, ret);
 }

@@ -1,14 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/records/parse.h"
+#include "client/records/parse-region.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/report/format.h"
+#include "common/macro.h"
+#include "common/number.h"
 #include "common/text.h"
 #include "common/unit.h"
 
 enum { QUALITY_BITS = 30 };
+
+/* --- texts --- */
+
+void parse_generation(const struct json_reader *reader, uint64_t ret_generation[2])
+{
+	char digits[FORMAT_GENERATION_MAX], half[17] = "";
+
+	json_reader_free_text(reader, "generation", JSON_READER_TEXT(digits));
+	if (!*digits)
+		return;
+	if (strlen(digits) == FORMAT_GENERATION_MAX - 1) {
+		memcpy(half, digits, 16);
+		if (number_parse_whole(half, 16, UINT64_MAX, &ret_generation[0]) &&
+			number_parse_whole(digits + 16, 16, UINT64_MAX, &ret_generation[1]))
+			return;
+	}
+	json_reader_fail(reader, "generation", "is not 32 hexadecimal digits");
+}
+
+char *parse_sentences(const struct json_reader *reader, const char *key, size_t size_bytes)
+{
+	_cleanup_free_ char *text = calloc(size_bytes, 1);
+
+	if (text)
+		json_reader_free_text(reader, key, (struct json_reader_text){ text, size_bytes });
+	else
+		json_reader_fail(reader, key, "is too long for the memory");
+	return text && *text ? take_ptr(text) : NULL;
+}
 
 /* --- values --- */
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/format.h"
+#include "client/records/job-record.h"
+#include "client/records/parse-region.h"
 #include "common/macro.h"
-#include "common/number.h"
 
 /* Upper limits for untrusted input. */
 enum {
@@ -17,33 +17,6 @@ enum {
 };
 
 /* --- parts --- */
-
-void parse_generation(const struct json_reader *reader, uint64_t ret_generation[2])
-{
-	char digits[FORMAT_GENERATION_MAX], half[17] = "";
-
-	json_reader_free_text(reader, "generation", JSON_READER_TEXT(digits));
-	if (!*digits)
-		return;
-	if (strlen(digits) == FORMAT_GENERATION_MAX - 1) {
-		memcpy(half, digits, 16);
-		if (number_parse_whole(half, 16, UINT64_MAX, &ret_generation[0]) &&
-			number_parse_whole(digits + 16, 16, UINT64_MAX, &ret_generation[1]))
-			return;
-	}
-	json_reader_fail(reader, "generation", "is not 32 hexadecimal digits");
-}
-
-char *parse_sentences(const struct json_reader *reader, const char *key, size_t size_bytes)
-{
-	_cleanup_free_ char *text = calloc(size_bytes, 1);
-
-	if (text)
-		json_reader_free_text(reader, key, (struct json_reader_text){ text, size_bytes });
-	else
-		json_reader_fail(reader, key, "is too long for the memory");
-	return text && *text ? take_ptr(text) : NULL;
-}
 
 static void parse_record_metrics(const struct json_reader *reader, struct record *record)
 {
@@ -145,23 +118,39 @@ static void parse_process(const struct json_reader *reader, struct record *ret)
 
 /* --- the whole --- */
 
-/* Is it a record that this release can read? */
-static int parse_check_schema(const struct json_reader *reader, char ret_why[JSON_READER_WHY_MAX])
+static void parse_of_regions(const struct json_reader *reader, struct record *ret)
+{
+	parse_generation(reader, ret->generation);
+	parse_process(reader, ret);
+	parse_record_metrics(reader, ret);
+	parse_members(reader, ret);
+	parse_cost(reader, &ret->cost);
+	parse_regions(reader, ret);
+	parse_outside(reader, ret);
+}
+
+/* Is it a record that this release can read, of a job or of regions? */
+static int parse_check_schema(
+	const struct json_reader *reader, bool is_job, char ret_why[JSON_READER_WHY_MAX])
 {
 	struct json_failure failure = { .why = "" };
 	const struct json_reader probe = { .failure = &failure, .value = reader->value };
 
-	if (!json_reader_has(reader, "regions") || !json_reader_has(reader, "schema")) {
+	if (!is_job &&
+		(!json_reader_has(reader, "regions") || !json_reader_has(reader, "schema"))) {
 		snprintf(ret_why, JSON_READER_WHY_MAX,
 			json_reader_kind(reader, "regions") > JSON_NULL
 				? "is a report of a release before 0.2, which has no schema"
 				: "is not a record of regions");
 		return -ENOMSG;
 	}
-	if (json_reader_number(&probe, "schema", INT64_MAX) == RECORD_SCHEMA)
+	if (json_reader_number(&probe, is_job ? "record" : "schema", INT64_MAX) ==
+		(is_job ? JOB_SCHEMA : RECORD_SCHEMA))
 		return 0;
 	snprintf(ret_why, JSON_READER_WHY_MAX,
-		"has another schema than %d, the one that this release reads", RECORD_SCHEMA);
+		is_job ? "is a record of another kind than %d, the one that this release reads"
+		       : "has another schema than %d, the one that this release reads",
+		is_job ? JOB_SCHEMA : RECORD_SCHEMA);
 	return -EPROTONOSUPPORT;
 }
 
@@ -171,17 +160,12 @@ int record_parse_object(const struct json_value *object, struct record *ret_reco
 	_cleanup_(record_done) struct record record = { .host = "" };
 	struct json_failure failure = { .why = "" };
 	const struct json_reader reader = { .failure = &failure, .value = object };
-	int r = parse_check_schema(&reader, ret_why);
+	const bool is_job = json_has(object, "record") && json_has(object, "job");
+	int r = parse_check_schema(&reader, is_job, ret_why);
 
 	if (r < 0)
 		return r;
-	parse_generation(&reader, record.generation);
-	parse_process(&reader, &record);
-	parse_record_metrics(&reader, &record);
-	parse_members(&reader, &record);
-	parse_cost(&reader, &record.cost);
-	parse_regions(&reader, &record);
-	parse_outside(&reader, &record);
+	(is_job ? job_record_parse : parse_of_regions)(&reader, &record);
 	if (json_reader_failed(&reader)) {
 		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
 			failure.why);

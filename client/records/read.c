@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/records/job-record.h"
 #include "client/records/parse.h"
 #include "common/macro.h"
 
@@ -17,8 +16,7 @@ static int add_object(const struct json_value *object, struct record_list *list,
 	char ret_why[JSON_READER_WHY_MAX])
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
-	int r = (job_record_is(object) ? job_record_parse : record_parse_object)(
-		object, &record, ret_why);
+	int r = record_parse_object(object, &record, ret_why);
 
 	if (r < 0)
 		return r;

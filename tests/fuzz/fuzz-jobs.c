@@ -3,7 +3,8 @@
  * Any text as a log of records of jobs, through all that `uncore job report` does with it. The
  * input is a list of hosts, a newline, and the log.
  *
- * With any input no line of the report has a control character, and each record is in one run.
+ * With any input no line of the report has a control character, each record is in one run, and JSON
+ * has it as it was read.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -28,7 +29,32 @@ static void expect_plain(char *text)
 		abort();
 }
 
-static void show(const struct report_options *options)
+static bool is_in(const struct json_value *record, const char *log)
+{
+	_cleanup_free_ char *copy = strdup(log);
+	char *rest = copy, *line;
+	bool found = false;
+
+	while (!found && (line = strsep(&rest, "\n"))) {
+		_cleanup_(json_document_done) struct json_document document;
+
+		found = json_is_equal(json_document_take(&document, strdup(line)), record);
+	}
+	return found;
+}
+
+static void expect_records(const char *json, const char *log)
+{
+	_cleanup_(json_document_done) struct json_document document;
+	const struct json_value *runs = json_document_take(&document, strdup(json));
+
+	JSON_EACH (runs, run)
+		JSON_EACH (json_list(run, "records"), record)
+			if (!is_in(record, log))
+				abort();
+}
+
+static void show(const struct report_options *options, const char *log)
 {
 	_cleanup_free_ char *text = NULL;
 	FILE *former = stdout;
@@ -41,24 +67,34 @@ static void show(const struct report_options *options)
 	fclose(stdout);
 	stdout = former;
 	expect_plain(text);
+	if (options->output == REPORT_JSON)
+		expect_records(text, log);
 }
 
-static void show_all(char *path, const char *job, const struct hostlist *hosts)
+/* The log, and where it is. */
+struct log {
+	char *text, *path;
+};
+
+static void show_all(struct log *log, const char *job, const struct hostlist *hosts)
 {
+	char page[256];
 	struct report_options options = { .table = &job_report_table,
 		.job = job,
 		.hosts = *hosts,
 		.all_runs = true,
-		.paths = &path,
+		.paths = &log->path,
 		.n_paths = 1 };
 
+	snprintf(page, sizeof page, "%s/page.html", scratch_folder());
 	for (enum report_output output = REPORT_TABLE; output <= REPORT_CSV; output++) {
 		options.output = output;
-		show(&options);
+		show(&options, log->text);
 	}
 	options.output = REPORT_TABLE;
 	options.nodes = true;
-	show(&options);
+	options.html = page;
+	show(&options, log->text);
 }
 
 /* The records of the log; those of regions are none of a job. */
@@ -72,11 +108,11 @@ static void read_all(const char *text, struct record_list *list)
 }
 
 /* Each ID is shown once, with all of its runs. */
-static void show_each(char *path, const char *text, const struct hostlist *hosts)
+static void show_each(struct log *log, const struct hostlist *hosts)
 {
 	_cleanup_(record_list_done) struct record_list all = { .n = 0 };
 
-	read_all(text, &all);
+	read_all(log->text, &all);
 	for (uint32_t i = 0; i < all.n; i++) {
 		_cleanup_(record_list_done) struct record_list of_job = { .n = 0 };
 		_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
@@ -93,7 +129,7 @@ static void show_each(char *path, const char *text, const struct hostlist *hosts
 		for (uint32_t k = 0; k < of_job.n; k++)
 			if (runs.of[k] >= runs.n_runs)
 				abort();
-		show_all(path, job, hosts);
+		show_all(log, job, hosts);
 	}
 }
 
@@ -101,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	_cleanup_free_ char *input = malloc(size_bytes + 1);
 	struct hostlist hosts = { .n_names = 0 };
-	const char *path;
+	struct log log;
 	char *text;
 
 	if (!input)
@@ -113,8 +149,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (*text)
 		*text++ = '\0';
 	hostlist_parse(input, &hosts);
-	path = scratch_write("the log", (const uint8_t *)text, strlen(text));
-	show_each((char *)path, text, &hosts);
+	log = (struct log){ text,
+		(char *)scratch_write("the log", (const uint8_t *)text, strlen(text)) };
+	show_each(&log, &hosts);
 	hostlist_done(&hosts);
 	return 0;
 }

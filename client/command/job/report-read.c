@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "client/command/frame/command.h"
+#include "client/command/job/record/record-file.h"
 #include "client/command/job/report.h"
-#include "client/records/job-record.h"
 #include "client/records/read.h"
 #include "common/macro.h"
 
@@ -26,6 +26,27 @@ bool job_report_wants(const struct found_files *found, const char *name)
 	return names_have_host(&of->hosts, text);
 }
 
+/* Does a file's name agree with its record? Names are ID@BEGIN.json, ID@BEGIN.2.json and
+ * ID@HOST.json; a name without "@" agrees with any record. A record without a begin has the time of
+ * its end. */
+static bool is_named_so(const char *file, const struct record *record)
+{
+	const size_t before = strcspn(file, "@");
+	const char *rest = file + before + 1;
+	char begin[RECORD_TIME_MAX];
+	size_t n = strlen(record->host);
+
+	if (!file[before])
+		return true;
+	if (strlen(record->job) != before || strncmp(file, record->job, before) != 0)
+		return false;
+	if (n && strncmp(rest, record->host, n) == 0 && strcmp(rest + n, ".json") == 0)
+		return true;
+	job_time_in_name(record->begun_ns ? record->begun_ns : record->ended_ns, begin);
+	n = strlen(begin);
+	return strncmp(rest, begin, n) == 0 && rest[n] == '.';
+}
+
 /* Looks at what a line had. */
 static int report_read_check(
 	const struct json_file *file, const struct record *record, char why[JSON_READER_WHY_MAX])
@@ -36,7 +57,7 @@ static int report_read_check(
 		snprintf(why, JSON_READER_WHY_MAX, "is not a record of a job");
 		return -ENOMSG;
 	}
-	if (!file->name || job_record_is_named(file->name, record))
+	if (!file->name || is_named_so(file->name, record))
 		return 0;
 	record_time_ms(record->begun_ns, begun);
 	snprintf(why, JSON_READER_WHY_MAX,

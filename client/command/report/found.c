@@ -46,6 +46,14 @@ static int found_fold(struct found_files *found)
 	return r;
 }
 
+/* The record of a program has a long ID cut. */
+static bool found_is_of_job(const struct found_files *found, const struct record *record)
+{
+	const size_t n = sizeof record->job - (record->rows ? 0 : 2);
+
+	return strncmp(record->job, found->options->job, n) == 0;
+}
+
 /* Drops the records of other jobs than --job's from @first on. */
 static void found_drop_others(struct found_files *found, uint32_t first)
 {
@@ -53,7 +61,7 @@ static void found_drop_others(struct found_files *found, uint32_t first)
 	uint32_t n = first;
 
 	for (uint32_t i = first; i < list->n; i++)
-		if (strcmp(list->records[i].job, found->options->job) == 0)
+		if (found_is_of_job(found, &list->records[i]))
 			list->records[n++] = list->records[i];
 		else if (found->reader.meet)
 			found->reader.meet(found, &list->records[i]);
