@@ -74,28 +74,6 @@ static bool is_same_job(const struct record *a, const struct record *b)
 	return a->rows && b->rows && strcmp(a->job, b->job) == 0;
 }
 
-/* Marks the records that overlap another one; all records if a time is not known. Those without
- * figures count no bytes. */
-static void mark_apart(const struct slice *host, const struct record *records, uint32_t *of)
-{
-	const struct record *last = NULL; /* the one with the latest end so far */
-	bool known = true;
-
-	for (size_t i = 0; i < host->n; i++)
-		known &= has_times(host->first[i]);
-	for (size_t i = 0; i < host->n; i++) {
-		const struct record *record = host->first[i];
-
-		if (record_is_incomplete(record))
-			continue;
-		if (last && !is_same_job(record, last) &&
-			(!known || record_first_ns(record) < record_last_ns(last)))
-			of[record - records] = of[last - records] = RUNS_APART;
-		if (!last || record_last_ns(record) >= record_last_ns(last))
-			last = record;
-	}
-}
-
 /* Ranks in containers may have host names of their own: each of their records of a job has all that
  * the machine counted, and the longest one stays. */
 static void mark_beside(const struct slice *host, struct record *records)
@@ -119,6 +97,28 @@ static void mark_beside(const struct slice *host, struct record *records)
 		}
 }
 
+/* Marks the records that overlap another one; all records if a time is not known. Those without
+ * figures count no bytes. */
+static void mark_apart(const struct slice *host, const struct record *records, uint32_t *of)
+{
+	const struct record *last = NULL; /* the one with the latest end so far */
+	bool known = true;
+
+	for (size_t i = 0; i < host->n; i++)
+		known &= has_times(host->first[i]);
+	for (size_t i = 0; i < host->n; i++) {
+		const struct record *record = host->first[i];
+
+		if (record->beside || record_is_incomplete(record))
+			continue;
+		if (last && !is_same_job(record, last) &&
+			(!known || record_first_ns(record) < record_last_ns(last)))
+			of[record - records] = of[last - records] = RUNS_APART;
+		if (!last || record_last_ns(record) >= record_last_ns(last))
+			last = record;
+	}
+}
+
 static bool runs_is_taken(
 	const struct record *record, const struct record *records, const uint32_t *of)
 {
@@ -135,8 +135,8 @@ static size_t mark_all(const struct record **order, size_t n, struct record *rec
 		const struct slice host = slice_of_host(&order[i], n - i);
 		size_t left = 0;
 
-		mark_apart(&host, records, of);
 		mark_beside(&host, records);
+		mark_apart(&host, records, of);
 		for (size_t k = 0; k < host.n; k++)
 			left += runs_is_taken(host.first[k], records, of);
 		most = left > most ? left : most;

@@ -195,6 +195,9 @@ def one_machine():
     contains(report(keyed).stdout, "run k, 1 host, ", "are one machine")
     tap.equal(len(runs_of([ranks[0], record("c2", socket(0, 70), begin=30, end=40, generation=machine)], "--all")), 2,
               "one after the other")
+    beside = record("c1", socket(0, 9), job="8", begin=12, generation=machine)
+    both = json.loads(in_folder({"1.json": ranks[0], "2.json": ranks[1], "3.json": beside}, "--json", verb=("report",)).stdout)
+    tap.equal((both["runs"], both["apart"]), ([], [1, 2]), "two jobs at once on a machine")
     run, = runs_of([record(f"n{number}", socket(0, 5)) for number in range(3)])
     tap.equal((run["total"]["dram.read"]["bytes"], run["notes"]), (15, []), "generations that are not known")
 
