@@ -77,12 +77,16 @@ static void show_sum(const struct join *join, const struct hostlist *hosts)
 	size_t size_bytes;
 	FILE *out = begin_text(&notes, &size_bytes);
 
+	for (uint32_t i = 0; i < join->n_records; i++)
+		if (!names_have(&join->hosts, join->records[i].host))
+			abort();
 	notes_write_missing(join, hosts, out);
 	notes_write(join, out);
 	fclose(out);
 	out = begin_text(&text, &size_bytes);
 	join_print(out, join, notes, true);
 	join_print(out, join, notes, false);
+	record_csv(out, join);
 	fclose(out);
 	expect_plain(text);
 	if (join_json(join, hosts, notes, false, &json) < 0 ||
