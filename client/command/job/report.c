@@ -256,11 +256,13 @@ static int job_report_show_all(struct shown *shown)
 	return r;
 }
 
-/* Once the job's hosts are known, those of other jobs are looked for there. */
+/* Once the job's hosts are known, those of other jobs are looked for there. Nothing is said of
+ * those that cannot be read. */
 static int job_report_read_others(struct job_found *of)
 {
 	const struct join *join = &of->found.join;
 	const struct record_list *list = &of->found.list;
+	const bool failed = of->found.failed;
 	int64_t r = 0;
 
 	for (uint32_t i = 0; r >= 0 && i < join->n_records; i++)
@@ -270,6 +272,7 @@ static int job_report_read_others(struct job_found *of)
 	of->found.again = of->others = true;
 	if (r >= 0 && of->hosts.n)
 		found_read_all(&of->found);
+	of->found.failed = failed;
 	job_report_sort_met(of);
 	return r < 0 ? (int)r : 0;
 }

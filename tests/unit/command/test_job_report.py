@@ -246,6 +246,7 @@ def files_of_others():
     one = record("n1.site", socket(0, 5))
     met = record("n1.site", socket(0, 9), job="124", begin=15, end=40)
     files = {"123@n1.site.json": one, "124@n1.site.json": met, "125@n2.json": "{", "126@n1.json": "{",
+             "127@n1.site.json": " " * 2**21,
              "123.json": record("n3", socket(0, 7), begin=12)}
     done = in_folder(files, "--json")
     tap.equal((done.returncode, done.stderr), (0, ""), "status and stderr")
