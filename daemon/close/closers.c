@@ -276,17 +276,17 @@ static void close_kept(struct closers *closers, unsigned account, int fd)
 
 static void close_received(struct closers *closers, struct budget *budget)
 {
-	uint64_t before_ns = clock_thread_ns();
 	unsigned account;
 	int fd;
 
 	for (unsigned n = 0; n < RECEIVED_AT_ONCE; n++) {
+		uint64_t before_ns = clock_thread_ns();
+
 		if (!unread_take_received(&closers->unread, &account, &fd))
 			break;
 		close_kept(closers, account, fd);
 		if (budget && account != ACCOUNTS_NONE)
 			budget_charge_unasked(budget, account, clock_thread_ns() - before_ns);
-		before_ns = clock_thread_ns();
 	}
 }
 
@@ -311,6 +311,11 @@ bool closers_have_too_many(
 unsigned closers_pending(const struct closers *closers)
 {
 	return closers->n_pending;
+}
+
+unsigned closers_unread(const struct closers *closers)
+{
+	return closers->unread.n;
 }
 
 static void charge_done(struct closers *closers, struct budget *budget)
@@ -353,16 +358,13 @@ static unsigned most_waiting(void)
 int closers_new(struct closers **ret)
 {
 	struct closers *closers = calloc(1, sizeof *closers);
-	int r;
+	int r = closers ? unread_init(&closers->unread) : -ENOMEM;
 
-	if (!closers)
-		return -ENOMEM;
-	closers->most_waiting = most_waiting();
-	r = unread_init(&closers->unread);
 	if (r < 0) {
 		free(closers);
 		return r;
 	}
+	closers->most_waiting = most_waiting();
 	*ret = closers;
 	return 0;
 }

@@ -91,6 +91,9 @@ bool closers_have_too_many(
 /* The number of descriptors that are not closed yet. */
 unsigned closers_pending(const struct closers *closers);
 
+/* Of these, those that wait for their clients, not for a thread. */
+unsigned closers_unread(const struct closers *closers);
+
 /*
  * To be called now and then: closes what clients have received by now, charges each account for
  * what its thread has closed since the last call, and frees the memory for it; starts the threads

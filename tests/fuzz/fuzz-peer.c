@@ -424,7 +424,8 @@ static bool close_hangs; /* at this moment */
 static void wait_for_closers(void)
 {
 	closers_settle(server.closers, &server.budget);
-	while (closers_pending(server.closers) && !__atomic_load_n(&close_hangs, __ATOMIC_RELAXED))
+	while (closers_pending(server.closers) > closers_unread(server.closers) &&
+		!__atomic_load_n(&close_hangs, __ATOMIC_RELAXED))
 		usleep(100);
 }
 

@@ -310,6 +310,7 @@ CLOSERS_CASE("a connection stays open until its client has received what was sen
 	for (unsigned i = 0; i < 2; i++) {
 		closers_settle(closers, NULL);
 		assert_int_equal(closers_pending(closers), 1);
+		assert_int_equal(closers_unread(closers), 1);
 		assert_int_equal(poll(&poll_fd, 1, 0), 0);
 		assert_int_equal(read(client, &byte, 1), 1);
 		assert_int_equal(poll(&poll_fd, 1, PATIENCE_S * 1000), 1);
