@@ -3,6 +3,7 @@
 
 SETUP_TO_BUILD=(
 	gcc libc6-dev pkg-config meson ninja-build xz-utils
+	dpkg-dev # without dpkg-architecture, meson installs into lib64, where neither pkg-config nor ld.so looks
 	libpfm4-dev libhwloc-dev libmicrohttpd-dev libsystemd-dev scdoc
 	libpcp3-dev libpcp-pmda3-dev
 	libcmocka-dev libjson-c-dev python3 # for the tests, which are built with the rest
