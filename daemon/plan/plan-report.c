@@ -216,6 +216,17 @@ static void print_why(
 			socket->why[metric]);
 }
 
+/* One PMU may be looked for by several metrics: one line is enough for a person. */
+static bool was_printed(const struct plan *plan, unsigned missing)
+{
+	const struct plan_missing *all = plan->missing;
+
+	for (unsigned i = 0; i < missing; i++)
+		if (!strcmp(all[i].pmu, all[missing].pmu) && !strcmp(all[i].why, all[missing].why))
+			return true;
+	return false;
+}
+
 void plan_report_text(const struct plan *plan, FILE *out)
 {
 	fprintf(out, "Platform %s: %s (%s)\n", plan->platform->name, plan->platform->title,
@@ -234,7 +245,9 @@ void plan_report_text(const struct plan *plan, FILE *out)
 			print_why(plan, socket, m, out);
 	}
 	for (unsigned i = 0; i < plan->n_missing; i++)
-		fprintf(out, "Not usable: %s: %s\n", plan->missing[i].pmu, plan->missing[i].why);
+		if (!was_printed(plan, i))
+			fprintf(out, "Not usable: %s: %s\n", plan->missing[i].pmu,
+				plan->missing[i].why);
 	if (*plan->platform->asleep)
 		fprintf(out, "Counted only if enable in [metrics] of uncored.conf names them:%s\n",
 			plan->platform->asleep);

@@ -9,7 +9,8 @@ static const struct option_row rows[] = {
 	{ "json", 'j', OPTION_FLAG, NULL, "print the state as JSON, as it comes from uncored",
 		OPTION_AT(info_options, json) },
 	{ "explain", 0, OPTION_TEXT, "METRIC",
-		"instead, print how METRIC is computed here: PMUs, encodings, bytes per count, "
+		"the same as METRIC alone: instead, print how METRIC is computed here: PMUs, "
+		"encodings, bytes per count, "
 		"alternatives that were tried, and the source of it all",
 		OPTION_AT(info_options, metric) },
 	{ "clients", 0, OPTION_FLAG, NULL,
@@ -29,7 +30,7 @@ static const struct option_row rows[] = {
 const struct option_table info_table = {
 	.command = "uncore info",
 	.brief = "show whether uncored works here, what it counts, and who may read",
-	.usage = "[OPTION...]",
+	.usage = "[OPTION...] [METRIC]",
 	.about = "Show whether uncored works here, what it counts, what is missing and why, and "
 		 "who may read.",
 	.exits = "0, also if uncored can only say why it serves nothing; 1 if uncored cannot be "

@@ -19,6 +19,8 @@ static int info_parse_options(int argc, char **argv, struct info_options *option
 
 	if (status >= 0)
 		return status;
+	if (optind < argc && !options->metric)
+		options->metric = argv[optind++];
 	if (options->metric && (options->json || options->platforms || options->clients))
 		return option_complain(
 			&info_table, "--explain excludes --json, --platforms and --clients");

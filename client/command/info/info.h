@@ -66,7 +66,7 @@ enum { QUALITY_TEXT_MAX = 512, QUALITY_METRIC_MAX = 2 * QUALITY_TEXT_MAX };
 void quality_format(const struct json_value *state, char ret_text[QUALITY_TEXT_MAX]);
 
 /* What there is to say of all sockets of @metric, an object of the daemon's report: one text if
- * they agree, else one for each. With @doubts only what is not as it should be, else "good". */
+ * they agree, else one for each. With @doubts without a check that agrees. */
 void quality_describe(const struct json_value *metric, bool doubts, char ret[QUALITY_METRIC_MAX]);
 
 /* If the platform of the daemon's report does not count memory traffic of this machine, prints

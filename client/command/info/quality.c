@@ -42,8 +42,6 @@ static void format_checked(
 		text_append(ret_text, QUALITY_TEXT_MAX, ", %.3f times what its check counts%s",
 			json_real(state, "check_ratio"),
 			disagrees(state) ? ": THE TWO DISAGREE" : "");
-	else if (doubts && !strcmp(ret_text, "standin"))
-		strcpy(ret_text, "good");
 }
 
 void quality_describe(const struct json_value *metric, bool doubts, char ret[QUALITY_METRIC_MAX])

@@ -46,11 +46,12 @@ static void summary_print_metrics(const struct json_value *info)
 	char text[QUALITY_METRIC_MAX];
 
 	JSON_EACH (metrics, metric) {
+		if (!summary_is_told(metric))
+			continue;
 		quality_describe(metric, true, text);
-		n += summary_is_told(metric);
-		n_good += summary_is_told(metric) && !strcmp(text, "good");
-		n_absent +=
-			summary_is_told(metric) && !strncmp(text, "absent (", strlen("absent ("));
+		n++;
+		n_good += !strcmp(text, "good") || !strcmp(text, "standin");
+		n_absent += !strncmp(text, "absent (", strlen("absent ("));
 	}
 	style = n == n_absent ? STYLE_BAD : n == n_good + n_absent ? STYLE_GOOD : STYLE_DOUBT;
 	snprintf(text, sizeof text, "%s: %u metric%s counted on %zu socket%s",

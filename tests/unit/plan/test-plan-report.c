@@ -127,6 +127,21 @@ CASE("a box of metrics that the site enables is told from the other one")
 	assert_int_equal(count_texts(text, ", of metrics that the site enables"), 80);
 }
 
+CASE("a PMU that several metrics look for in vain is named once to a person")
+{
+	_cleanup_free_ char *text = NULL;
+	struct counters counters = {};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	plan_machine("zen4-kernel61", "", &counters);
+	plan_report_text(&counters.plan, out);
+	fclose(out);
+	assert_true(counters.plan.n_missing > 1);
+	counters_done(&counters);
+	assert_int_equal(count_texts(text, "Not usable: amd_umc_[0-9]*: "), 1);
+}
+
 CASE("a metric that is absent everywhere is named once")
 {
 	struct json_object *report = check_machine("power9"), *absent = member(report, "absent");
