@@ -62,7 +62,6 @@ static void option_help_write_subcommands(FILE *out, const struct option_table *
 	fputs("Commands:\n", out);
 	for (size_t i = 0; (one = table->subcommands[i]); i++)
 		fprintf(out, "  %-9s %s\n", option_last_word(one), one->brief);
-	fputs("\nOptions:\n", out);
 }
 
 static void write_usage(FILE *out, const struct option_table *table)
@@ -83,9 +82,10 @@ void option_help(FILE *out, const struct option_table *table)
 	write_usage(out, table);
 	text_fold(out, table->about, 0, 0);
 	fputc('\n', out);
-	if (table->subcommands)
+	if (table->subcommands) /* their usage has their few options; one screen holds it all */
 		option_help_write_subcommands(out, table);
-	option_help_write_rows(out, table);
+	else
+		option_help_write_rows(out, table);
 	if (table->exits) {
 		fputs("\nExit status: ", out);
 		text_fold(out, table->exits, strlen("Exit status: "), 0);

@@ -100,7 +100,7 @@ static const struct option_table *const subcommands[] = {
 const struct option_table job_table = {
 	.command = "uncore job",
 	.brief = "a record for each job of a batch system (root)",
-	.usage = "COMMAND [ARGUMENT...]",
+	.usage = "COMMAND [ARGUMENT...]\n--help",
 	.about = "A record for each job of a batch system: how many bytes each socket of its node "
 		 "read and wrote. The batch system says when a job begins and ends (root); see "
 		 "uncored-jobs(7).",

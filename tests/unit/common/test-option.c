@@ -36,6 +36,12 @@ static const struct option_table table = {
 	.usage = "[OPTION...]\nbegin",
 	.about = "Try it.",
 	OPTION_ROWS(rows),
+};
+static const struct option_table whole = {
+	.command = "try",
+	.usage = "COMMAND [OPTION...]\n--quick|--help",
+	.about = "Try it.",
+	OPTION_ROWS(rows),
 	.subcommands = subcommands,
 };
 
@@ -196,11 +202,22 @@ CASE("a wrong option is named, and the nearest one is proposed")
 	}
 }
 
+CASE("the help of a command with subcommands lists these alone")
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	option_help(out, &whole);
+	fclose(out);
+	assert_string_equal(text, "Usage: try COMMAND [OPTION...]\n       try --quick|--help\n"
+				  "Try it.\n\nCommands:\n  begin     begin it\n");
+}
+
 CASE("the help has each option with its bounds")
 {
 	static const char *const parts[] = {
 		"Usage: try [OPTION...]\n       try begin\nTry it.\n",
-		"\n  begin     begin it\n",
 		"\n  -n, --count N        do it N times (2 to 1000)\n",
 		"\n      --size SIZE      a size (64K to 64G)\n",
 		"\n  -h, --help           print this help\n",
