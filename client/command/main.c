@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uncore: shows people what uncored measures. This file only finds the command. */
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,10 +169,23 @@ static int command_run_line(int argc, char **argv)
 	return EXIT_USAGE;
 }
 
+/*
+ * A report reads thousands of records, one after the other. glibc gives the memory of each back to
+ * the kernel, and gets it again for the next one: a fifth of the report's time.
+ */
+static void keep_freed_memory(void)
+{
+#ifdef M_TRIM_THRESHOLD
+	mallopt(M_TRIM_THRESHOLD, 32 << 20);
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	keep_freed_memory();
 	output_keep_apart();
 	child_outlive_file_limit();
 	status = command_run_line(argc, argv);
