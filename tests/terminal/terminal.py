@@ -124,9 +124,16 @@ class Terminal:
         self.process = subprocess.Popen(
             program or [UNCORE, "top", "-I", "200", *words], stdin=self.theirs, stdout=self.theirs, stderr=self.theirs,
             env={**machine.environment, **variables}, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            preexec_fn=self.log_in)
         self.thread = threading.Thread(target=self.listen, daemon=True)
         self.thread.start()
+
+    @staticmethod
+    def log_in():
+        """Who runs the tests may ignore signals, as nohup(1) does; on a terminal none are ignored at first."""
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_DFL)
 
     def listen(self):
         try:
