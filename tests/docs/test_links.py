@@ -75,9 +75,19 @@ def leads_on():
 
 def platforms_have_rows():
     """doc/platforms.md has a row for each platform file, and no others"""
-    rows = re.findall(r"^\| (`[^|]*`) \|", text_of("doc/platforms.md"), re.MULTILINE)
+    table = text_of("doc/platforms.md").partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
     named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
     tap.equal(sorted(named), sorted(path.stem for path in (SOURCE / "conf/platforms").glob("*.conf")), "platform files")
+
+
+def aliases_have_rows():
+    """doc/platforms.md says of each alias of each platform file when it changed, and of no others"""
+    rows = re.findall(r"^\| (`[^|]*`) \| (`[^|]*`) \|", text_of("doc/platforms.md"), re.MULTILINE)
+    named = [(file, alias) for aliases, files in rows for file in files.split() for alias in aliases.split()]
+    used = {(f"`{path.stem}`", f"`{alias}`") for path in (SOURCE / "conf/platforms").glob("*.conf")
+            for alias in re.findall(r"\bsysfs:([^\s,|]+)", path.read_text(encoding="utf-8"))}
+    tap.equal(sorted(named), sorted(used), "aliases")
 
 
 def messages_exist():
@@ -105,4 +115,5 @@ def papi_is_built_so():
 
 
 tap.run_functions([(case.__doc__, case) for case in (lead_somewhere, pages_exist, readme_has_all, is_short, leads_on,
-                                                     platforms_have_rows, messages_exist, papi_is_built_so)])
+                                                     platforms_have_rows, aliases_have_rows, messages_exist,
+                                                     papi_is_built_so)])
