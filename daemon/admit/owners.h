@@ -43,8 +43,8 @@ struct owners {
  * read them, what was known before stays, and the log says so. */
 void owners_read(struct owners *owners);
 
-/* The id of the account that @uid belongs to. Reads the files again if they have changed, and that
- * was not checked for 10 s. */
+/* The id of the account that @uid belongs to. The files are read again first if they have changed,
+ * and that was not checked for 10 s. */
 uint64_t owners_account_of(struct owners *owners, uint32_t uid);
 
 void owners_done(struct owners *owners);

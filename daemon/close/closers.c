@@ -203,23 +203,37 @@ void closers_forget(struct closers *closers, unsigned account)
 	closers->queues[queue_at(account)].costly = (struct costly){};
 }
 
-static void close_now_or_later(struct closers *closers, struct closing what, int *fd)
+static void count_unread(struct closers *closers, unsigned account, int change)
 {
-	if (*fd < 0 || costly_close(&closers->queues[queue_at(what.account)].costly, fd))
+	struct queue *queue = &closers->queues[queue_at(account)];
+
+	queue->n_waiting += (unsigned)change;
+	queue->n_pending += (unsigned)change;
+	closers->n_pending += (unsigned)change;
+}
+
+static bool keep_unread(struct closers *closers, unsigned account, int *fd)
+{
+	bool is_kept = false;
+
+	if (unread_is_left(*fd)) {
+		costly_show_end(&closers->queues[queue_at(account)].costly, *fd);
+		is_kept = unread_keep(&closers->unread, account, fd);
+		count_unread(closers, account, is_kept);
+	}
+	return is_kept;
+}
+
+void closers_close_connection(
+	struct closers *closers, unsigned account, struct closers_client client, int *fd)
+{
+	if (*fd < 0 || (client.was_sent_files && keep_unread(closers, account, fd)) ||
+		costly_close(&closers->queues[queue_at(account)].costly, fd))
 		return;
-	what.fd = take_fd(fd);
-	what.epoll_fd = -1;
-	close_later(closers, &what);
-}
-
-void closers_close_connection(struct closers *closers, unsigned account, int *fd)
-{
-	close_now_or_later(closers, (struct closing){ .account = account }, fd);
-}
-
-void closers_close_served(struct closers *closers, unsigned account, int *fd)
-{
-	close_now_or_later(closers, (struct closing){ .account = account, .was_served = true }, fd);
+	close_later(closers, &(struct closing){ .account = account,
+				     .fd = take_fd(fd),
+				     .epoll_fd = -1,
+				     .was_served = client.was_served });
 }
 
 void closers_turn_away(struct closers *closers, unsigned account, int *fd)
@@ -241,28 +255,6 @@ void closers_close_doorbell(struct closers *closers, unsigned account, int epoll
 				.account = account, .fd = take_fd(fd), .epoll_fd = epoll_fd });
 }
 
-/* --- connections with messages that were not received --- */
-
-static void count_unread(struct closers *closers, unsigned account, int change)
-{
-	struct queue *queue = &closers->queues[queue_at(account)];
-
-	queue->n_waiting += (unsigned)change;
-	queue->n_pending += (unsigned)change;
-	closers->n_pending += (unsigned)change;
-}
-
-bool closers_keep_unread(struct closers *closers, unsigned account, int *fd)
-{
-	if (!unread_is_left(*fd))
-		return false;
-	costly_show_end(&closers->queues[queue_at(account)].costly, *fd);
-	if (!unread_keep(&closers->unread, account, fd))
-		return false;
-	count_unread(closers, account, 1);
-	return true;
-}
-
 int closers_poll_fd(const struct closers *closers)
 {
 	return closers->unread.epoll_fd;
@@ -271,7 +263,7 @@ int closers_poll_fd(const struct closers *closers)
 static void close_kept(struct closers *closers, unsigned account, int fd)
 {
 	count_unread(closers, account, -1);
-	closers_close_connection(closers, account, &fd);
+	closers_close_connection(closers, account, (struct closers_client){}, &fd);
 }
 
 static void close_received(struct closers *closers, struct budget *budget)

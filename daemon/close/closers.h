@@ -43,19 +43,21 @@ int closers_new(struct closers **ret);
  * Returns NULL. */
 struct closers *closers_free(struct closers *closers);
 
-/* Shuts down and closes *@fd, a connection of @account, and sets it to -1. ACCOUNTS_NONE is charged
- * for nothing, and is an account for all else here. */
-void closers_close_connection(struct closers *closers, unsigned account, int *fd);
+struct closers_client {
+	bool was_served;     /* it was welcomed, and has left */
+	bool was_sent_files; /* with messages, which it must receive before its connection is closed
+			      */
+};
 
-/* As closers_close_connection(), for a client that was welcomed and has left. */
-void closers_close_served(struct closers *closers, unsigned account, int *fd);
-
-/* True: the client of *@fd, to which descriptors were sent, has not received all messages. So *@fd
- * stays open until it has, and is -1 now; it counts as one that was refused. */
-bool closers_keep_unread(struct closers *closers, unsigned account, int *fd);
-
-/* Readable when there is something to settle: an epoll of those that closers_keep_unread() keeps.
+/*
+ * Shuts down and closes *@fd, a connection of @account, and sets it to -1. If its client has not
+ * received files that were sent to it, it stays open until it has, and counts as one that was
+ * refused. ACCOUNTS_NONE is charged for nothing, and is an account for all else here.
  */
+void closers_close_connection(
+	struct closers *closers, unsigned account, struct closers_client client, int *fd);
+
+/* Readable when there is something to settle: an epoll of those that stay open. */
 int closers_poll_fd(const struct closers *closers);
 
 /* To wake a client of @account was costly, so the main thread closes no connection of it for a

@@ -173,7 +173,8 @@ int admission_accept(struct server *server, int *fd, bool others_are_heard)
 	int r = admission_admit_one(server, fd, others_are_heard, &newcomer, &peer);
 
 	if (r != -EAGAIN)
-		closers_close_connection(server->closers, newcomer.account, fd);
+		closers_close_connection(
+			server->closers, newcomer.account, (struct closers_client){}, fd);
 	if (newcomer.account != ACCOUNTS_NONE)
 		budget_charge_unasked(&server->budget, newcomer.account, server_take_cost(server));
 	credentials_done(&newcomer.who);

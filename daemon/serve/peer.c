@@ -113,14 +113,10 @@ int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct
 
 static void peer_close(struct peer *peer)
 {
-	struct closers *closers = peer->server->closers;
+	const struct closers_client client = { .was_served = peer->user && peer->has_left,
+		.was_sent_files = peer->was_sent_files };
 
-	if (peer->was_sent_files && closers_keep_unread(closers, peer->account, &peer->fd))
-		return;
-	if (peer->user && peer->has_left)
-		closers_close_served(closers, peer->account, &peer->fd);
-	else
-		closers_close_connection(closers, peer->account, &peer->fd);
+	closers_close_connection(peer->server->closers, peer->account, client, &peer->fd);
 }
 
 struct peer *peer_free(struct peer *peer)

@@ -13,6 +13,8 @@
 
 static const uint64_t MINUTE_NS = 60000000000U;
 
+enum { DEBT_PARTS = 1000 }; /* of the burst: the debt of all that all wait for at most */
+
 static_assert((uint32_t)LEDGER_NO_OWNER == (uint32_t)POLICY_NO_OWNER, "nobody");
 static_assert((unsigned)REPORT_STATE == WIRE_STATE && (unsigned)REPORT_PLATFORMS == WIRE_PLATFORMS,
 	"topics");
@@ -222,8 +224,9 @@ void server_apply_budget(struct server *server)
 		.burst_ms = server->config->burst_ms,
 	};
 	/* The cost of a request is known only after it is answered, so this bounds the debt from
-	 * costly ones. */
-	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(1000));
+	 * costly ones, for which all wait. */
+	server->budget.least_ns =
+		-(int64_t)(server->config->burst_ms * CLOCK_NS_PER_MS / DEBT_PARTS);
 }
 
 int server_begin(struct server *server, struct counters *counters)

@@ -56,6 +56,13 @@ static void warn_at_times(struct log_limit *limit, const char *what, int error)
 			n_silent, strerror(error));
 }
 
+/* Charges the accounts whose descriptors they were, so nobody else pays for it. */
+static void serving_settle(struct server *server)
+{
+	closers_settle(server->closers, &server->budget);
+	server_take_cost(server);
+}
+
 /* Retrying at once would spin. So accepting pauses until a client leaves or the pause is over. */
 static void pause_without_room(struct acceptor *acceptor, int error)
 {
@@ -132,7 +139,7 @@ static int serving_on_connection(sd_event_source *source, int fd, uint32_t event
 	(void)source;
 	(void)events;
 	others_are_heard(acceptor);
-	closers_settle(acceptor->server->closers, &acceptor->server->budget);
+	serving_settle(acceptor->server);
 	accept_all(acceptor, fd);
 	prefer_newcomers(acceptor, false);
 	return 0;
@@ -143,7 +150,7 @@ static void acceptor_at_rest(struct acceptor *acceptor)
 {
 	others_are_heard(acceptor);
 	prefer_newcomers(acceptor, true);
-	closers_settle(acceptor->server->closers, &acceptor->server->budget);
+	serving_settle(acceptor->server);
 }
 
 /*
@@ -166,8 +173,7 @@ static int on_received(sd_event_source *source, int fd, uint32_t events, void *u
 	(void)source;
 	(void)fd;
 	(void)events;
-	closers_settle(server->closers, &server->budget);
-	server_take_cost(server); /* closers_settle() has charged it */
+	serving_settle(server);
 	return 0;
 }
 
@@ -190,7 +196,7 @@ static void acceptor_stop(struct acceptor *acceptor)
 {
 	while (acceptor->n_waiting)
 		closers_close_connection(acceptor->server->closers, ACCOUNTS_NONE,
-			&acceptor->waiting[--acceptor->n_waiting]);
+			(struct closers_client){}, &acceptor->waiting[--acceptor->n_waiting]);
 	acceptor->retry_source = sd_event_source_unref(acceptor->retry_source);
 }
 

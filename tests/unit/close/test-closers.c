@@ -23,6 +23,9 @@
 
 enum { PATIENCE_S = 30, HANGING = 1, OTHER = 2, A_THIRD = 3 };
 
+static const struct closers_client refused, served = { .was_served = true },
+					    sent_files = { .was_sent_files = true };
+
 static struct closers *closers;
 static int epoll_fd;
 
@@ -129,7 +132,7 @@ static void close_connection_of(unsigned account)
 {
 	int client, fd = connect_client(&client);
 
-	closers_close_connection(closers, account, &fd);
+	closers_close_connection(closers, account, refused, &fd);
 	assert_int_equal(fd, -1);
 	assert_true(is_over(client));
 	close(client);
@@ -147,7 +150,7 @@ static int end_while_one_hangs(void)
 	alarm(PATIENCE_S);
 	hang(HANGING, &lingering);
 	fd = connect_client(&client);
-	closers_close_connection(closers, OTHER, &fd);
+	closers_close_connection(closers, OTHER, refused, &fd);
 	closers_free(closers);
 	if (!is_over(client))
 		return 1;
@@ -172,7 +175,7 @@ CLOSERS_CASE("a connection is closed, and its client sees that")
 	int none = -1;
 
 	close_connection_of(OTHER);
-	closers_close_connection(closers, OTHER, &none);
+	closers_close_connection(closers, OTHER, refused, &none);
 	closers_close_doorbell(closers, OTHER, epoll_fd, &none);
 	wait_until_pending(0);
 }
@@ -306,7 +309,7 @@ CLOSERS_CASE("a connection stays open until its client has received what was sen
 
 	assert_int_equal(write(fd, "a", 1), 1);
 	assert_int_equal(write(fd, "b", 1), 1);
-	assert_true(closers_keep_unread(closers, OTHER, &fd));
+	closers_close_connection(closers, OTHER, sent_files, &fd);
 	for (unsigned i = 0; i < 2; i++) {
 		closers_settle(closers, NULL);
 		assert_int_equal(closers_pending(closers), 1);
@@ -326,7 +329,7 @@ CLOSERS_CASE("the closers end although nobody receives what was sent")
 	int client, fd = connect_client(&client);
 
 	assert_int_equal(write(fd, "a", 1), 1);
-	assert_true(closers_keep_unread(closers, OTHER, &fd));
+	closers_close_connection(closers, OTHER, sent_files, &fd);
 	closers = closers_free(closers);
 	assert_true(is_over(client));
 	close(client);
@@ -353,14 +356,14 @@ static void refuse(void)
 {
 	int fd = connect_and_leave();
 
-	closers_close_connection(closers, HANGING, &fd);
+	closers_close_connection(closers, HANGING, refused, &fd);
 }
 
 static void serve(void)
 {
 	int fd = connect_and_leave();
 
-	closers_close_served(closers, HANGING, &fd);
+	closers_close_connection(closers, HANGING, served, &fd);
 }
 
 static void turn_away(void)
@@ -387,9 +390,8 @@ static void keep_unread(void)
 {
 	int fd = connect_client(&client_of_unread);
 
-	assert_false(closers_keep_unread(closers, HANGING, &fd));
 	assert_int_equal(write(fd, "a", 1), 1);
-	assert_true(closers_keep_unread(closers, HANGING, &fd));
+	closers_close_connection(closers, HANGING, sent_files, &fd);
 	assert_int_equal(fd, -1);
 	closers_settle(closers, NULL);
 }
@@ -490,7 +492,7 @@ CLOSERS_CASE("the caller waits for no file that is attached to a message")
 	struct lingering attached;
 	int fd = connect_with_lingering(&attached);
 
-	closers_close_connection(closers, OTHER, &fd);
+	closers_close_connection(closers, OTHER, refused, &fd);
 	assert_int_equal(fd, -1);
 	wait_until_pending(0);
 	lingering_close(&attached);
@@ -553,7 +555,7 @@ static bool is_closed_here(unsigned account)
 
 	close(other);
 	before = n_closed_here;
-	closers_close_served(closers, account, &fd);
+	closers_close_connection(closers, account, served, &fd);
 	return n_closed_here != before;
 }
 
@@ -584,7 +586,7 @@ CLOSERS_CASE("what nobody is charged for is closed, too")
 	int fd = connect_with_lingering(&attached);
 
 	close_connection_of(ACCOUNTS_NONE);
-	closers_close_connection(closers, ACCOUNTS_NONE, &fd);
+	closers_close_connection(closers, ACCOUNTS_NONE, refused, &fd);
 	assert_int_equal(fd, -1);
 	wait_until_pending(0);
 	lingering_close(&attached);
@@ -596,7 +598,7 @@ CLOSERS_CASE("the closers end when all is closed")
 
 	for (unsigned i = 0; i < ARRAY_SIZE(clients); i++) {
 		fd = connect_client(&clients[i]);
-		closers_close_connection(closers, i, &fd);
+		closers_close_connection(closers, i, refused, &fd);
 	}
 	closers = closers_free(closers);
 	for (unsigned i = 0; i < ARRAY_SIZE(clients); i++) {
