@@ -189,7 +189,8 @@ static int dial(struct call *call)
 	if (strlen(call->path) >= sizeof address.sun_path)
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, call->path);
-	call->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	call->fd = fd_beside_streams(
+		socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	return call->fd < 0 ? -errno : connect_in_time(call, &address);
 }
 
@@ -214,6 +215,20 @@ int call_wait(const struct call *call)
 	return -ETIMEDOUT;
 }
 
+static int move_files(struct wire_packet *packet)
+{
+	for (unsigned i = 0; i < packet->n_fds; i++) {
+		packet->fds[i] = fd_beside_streams(packet->fds[i]);
+		if (packet->fds[i] < 0) {
+			const int r = -errno;
+
+			wire_packet_done(packet);
+			return r;
+		}
+	}
+	return 0;
+}
+
 static int receive(const struct call *call, struct wire_packet *ret)
 {
 	bool was_reset = false;
@@ -225,7 +240,7 @@ static int receive(const struct call *call, struct wire_packet *ret)
 			return r;
 		r = wire_receive(call->fd, WIRE_FROM_DAEMON, ret);
 		if (r == 1)
-			return 0;
+			return move_files(ret);
 		if (r == 0)
 			return -ECONNRESET;
 		/* The kernel reports a reset once, before an answer that may still be queued. */

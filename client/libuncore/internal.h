@@ -11,9 +11,11 @@
 #pragma once
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "client/libuncore/uncore.h"
 #include "common/macro.h"
@@ -91,6 +93,22 @@ bool handle_has_descriptors(const struct uncore *handle);
 
 /* 0; -EINVAL with a sentence: NULL, or the handle of a forked parent. */
 int handle_check(const struct uncore *handle);
+
+/*
+ * A program that has closed a standard stream may write to its number, or open something in its
+ * place. So @fd gets another number if it has such a one. -1, with errno: there is none, and @fd is
+ * closed.
+ */
+static inline int fd_beside_streams(int fd)
+{
+	int other = fd;
+
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close(fd);
+	}
+	return other;
+}
 
 static inline bool handle_is_ours(const struct uncore *handle)
 {

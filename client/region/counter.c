@@ -269,8 +269,8 @@ static int open_event(const struct event *event, struct counter *ret)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	struct counter counter = { .fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1,
-					   PERF_FLAG_FD_CLOEXEC) };
+	struct counter counter = { .fd = fd_beside_streams((int)syscall(SYS_perf_event_open,
+					   &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)) };
 
 	if (counter.fd < 0)
 		return -errno;

@@ -113,13 +113,14 @@ int own_table_new(struct table **ret, char **ret_name)
 		fd = named_file(ret_name);
 		fd = fd < 0 ? memfd_create("uncore-regions", MFD_CLOEXEC) : fd;
 	}
-	if (fd >= 0 &&
-		(ftruncate(fd, (off_t)table_bytes()) < 0 || table_map(fd, table_bytes(), ret) < 0))
+	fd = fd_beside_streams(fd);
+	if (fd < 0 || ftruncate(fd, (off_t)table_bytes()) < 0 ||
+		table_map(fd, table_bytes(), ret) < 0) {
 		own_table_drop(&fd, ret_name);
-	if (fd < 0)
 		*ret = table_new();
-	else if (*ret_name)
+	} else if (*ret_name) {
 		(*ret)->header.boot_ns = clock_wall_ns() - clock_now_ns();
+	}
 	return fd;
 }
 

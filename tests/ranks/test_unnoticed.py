@@ -31,6 +31,7 @@ SCENES = {
     "thread-ends-in-region": ("", 1),
     "closed-stderr": ("", 1),
     "broken-stderr": ("", 1),
+    "reopened-stderr": ("", 1),
     "other-folder": ("", 1),
     "other-folder-later": ("", 1),
     "empty-environment": ("", None),
@@ -67,6 +68,10 @@ def play(scene):
                 tap.check(n_reports in (None, len(left_in(uncored.folder, "report.json"))),
                           f"{variables} left {sorted(os.listdir(uncored.folder))}")
             tap.equal(left_in(uncored.folder, ".uncore-"), [], "temporary files")
+            if scene == "reopened-stderr":
+                data = (uncored.folder / "data").read_text("utf-8")
+                tap.check(data.startswith("data\n"), data)
+                tap.equal(data == "data\n", "UNCORE_REPORT" in variables, "only the program's own is there")
 
 
 def commands():

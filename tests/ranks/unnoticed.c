@@ -211,10 +211,21 @@ static void thread_ends_in_region(void)
 
 /* --- surroundings --- */
 
+/* What the program writes there goes nowhere, as before its regions. */
 static void closed_stderr(void)
 {
 	close(STDERR_FILENO);
 	pass();
+	MUST(write(STDERR_FILENO, "lost", 4) < 0 && errno == EBADF);
+}
+
+/* As a program that redirects its stderr: nobody can tell them apart. */
+static void reopened_stderr(void)
+{
+	close(STDERR_FILENO);
+	MUST(open("data", O_WRONLY | O_CREAT | O_TRUNC, 0666) == STDERR_FILENO);
+	pass();
+	MUST(write(STDERR_FILENO, "data\n", 5) == 5);
 }
 
 static void broken_stderr(void)
@@ -294,6 +305,7 @@ static const struct {
 	{ "end-in-region", end_in_region },
 	{ "thread-ends-in-region", thread_ends_in_region },
 	{ "closed-stderr", closed_stderr },
+	{ "reopened-stderr", reopened_stderr },
 	{ "broken-stderr", broken_stderr },
 	{ "other-folder", other_folder },
 	{ "other-folder-later", other_folder_later },
