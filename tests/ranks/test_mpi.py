@@ -19,8 +19,9 @@ def mpirun(size, *steps):
 
 
 def environment(uncored, **more):
-    """mpirun wants a place for its own files, which the user can write to."""
-    return uncored.environment(None, HOME=str(uncored.folder), TMPDIR=str(uncored.folder), **more)
+    """mpirun wants a place for its own files, which the user can write to, and killed ranks leave theirs in /dev/shm."""
+    folder = str(uncored.folder)
+    return uncored.environment(None, HOME=folder, TMPDIR=folder, OMPI_MCA_btl_vader_backing_directory=folder, **more)
 
 
 def run(uncored, *command, **more):
