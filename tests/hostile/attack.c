@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -139,6 +140,23 @@ const uint32_t *attack_wakeup(const struct wire_packet *welcome)
 	if (wakeups == MAP_FAILED)
 		_exit(95);
 	return &wakeups->n_rung;
+}
+
+unsigned attack_watch(struct watchers *watchers, int fd, unsigned n_epolls, unsigned n_duplicates)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	unsigned n = 0;
+
+	while (watchers->n_epolls < n_epolls)
+		watchers->epolls[watchers->n_epolls++] = epoll_create1(EPOLL_CLOEXEC);
+	for (unsigned i = 0; i < n_duplicates; i++)
+		watchers->duplicates[i] = dup(fd);
+	watchers->n_duplicates = n_duplicates;
+	while (n < n_epolls * n_duplicates &&
+		epoll_ctl(watchers->epolls[n / n_duplicates], EPOLL_CTL_ADD,
+			watchers->duplicates[n % n_duplicates], &event) == 0)
+		n++;
+	return n;
 }
 
 bool attack_ring(int doorbell)

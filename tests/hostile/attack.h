@@ -95,6 +95,19 @@ void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, si
  */
 bool attack_before_6_16(void);
 
+/* Epolls and duplicates of a descriptor: each pair is a watcher of it, so a thousand of each make a
+ * million. */
+enum { WATCHERS_EPOLLS = 2000, WATCHERS_DUPLICATES = 1500 };
+
+struct watchers {
+	unsigned n_epolls, n_duplicates;
+	int epolls[WATCHERS_EPOLLS], duplicates[WATCHERS_DUPLICATES];
+};
+
+/* Watches @fd with so many epolls, which are made if they are missing, and new duplicates. Those of
+ * before stay open. Returns how many watchers the kernel lets us have. */
+unsigned attack_watch(struct watchers *watchers, int fd, unsigned n_epolls, unsigned n_duplicates);
+
 /* The daemon's configuration, before attack_run(); as shipped unless told. */
 void attack_configure(const char *config);
 

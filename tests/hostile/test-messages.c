@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -183,18 +182,10 @@ enum { DEAR_USER = 2000000, DUPLICATES = 1000, EPOLLS = 500, QUESTIONS = 10, PAT
 
 static void watch_dearly(int fd)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int duplicates[DUPLICATES];
+	static struct watchers watchers;
 
-	for (unsigned i = 0; i < DUPLICATES; i++)
-		duplicates[i] = dup(fd);
-	for (unsigned e = 0; e < EPOLLS; e++) {
-		int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-		for (unsigned i = 0; i < DUPLICATES; i++)
-			if (epoll_ctl(epoll, EPOLL_CTL_ADD, duplicates[i], &event) < 0)
-				_exit(98);
-	}
+	if (attack_watch(&watchers, fd, EPOLLS, DUPLICATES) < DUPLICATES * EPOLLS)
+		_exit(98);
 }
 
 /* Returns how many questions were answered until the connection was closed. */

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Very many epoll watchers of one file. Waking the file walks all of them, and so does its last
- * close. Each pair of an epoll and a descriptor is a watcher, so a thousand of each make a million.
- */
+/* Very many epoll watchers of one file. Waking the file walks all of them, and so does its last
+ * close. */
 #include "tests/hostile/attack.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/macro.h"
 #include "common/wire.h"
 
-enum { DUPLICATES = 1500, EPOLLS_MAX = 2000, OWN_EPOLLS = 667, FIRST_EPOLLS = 2000 };
+enum { OWN_EPOLLS = 667, FIRST_EPOLLS = 2000 };
 enum { ROUND_EPOLLS = 200, REQUESTS_PER_SECOND = 64 };
 
 /* Of the kernel's memory: struct epitem and struct eppoll_entry. */
 enum { WATCHER_BYTES = 256 };
-
-struct watchers {
-	unsigned n_epolls, n_duplicates;
-	int epolls[EPOLLS_MAX], duplicates[DUPLICATES];
-};
 
 /* How many epolls there may be, so that the computer keeps three quarters of its memory. */
 static unsigned epolls_that_fit(unsigned wanted)
@@ -35,30 +27,8 @@ static unsigned epolls_that_fit(unsigned wanted)
 	while (file && fgets(line, sizeof line, file))
 		if (sscanf(line, "MemAvailable: %lu", &kib) == 1)
 			break;
-	fit = kib * 1024 / 4 / WATCHER_BYTES / DUPLICATES;
+	fit = kib * 1024 / 4 / WATCHER_BYTES / WATCHERS_DUPLICATES;
 	return wanted < fit ? wanted : (unsigned)fit;
-}
-
-/* Watches @fd with as many of @n_epolls as the kernel lets us have; returns how many watchers. */
-static unsigned watch(struct watchers *watchers, int fd, unsigned n_epolls)
-{
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	unsigned n = 0;
-
-	*watchers = (struct watchers){};
-	while (watchers->n_duplicates < DUPLICATES)
-		watchers->duplicates[watchers->n_duplicates++] = dup(fd);
-	while (watchers->n_epolls < n_epolls) {
-		int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-		watchers->epolls[watchers->n_epolls++] = epoll;
-		for (unsigned i = 0; i < DUPLICATES; i++) {
-			if (epoll_ctl(epoll, EPOLL_CTL_ADD, watchers->duplicates[i], &event) < 0)
-				return n;
-			n++;
-		}
-	}
-	return n;
 }
 
 /* Closes this process's descriptors of the file; the epolls still watch it. */
@@ -88,7 +58,7 @@ static _Noreturn int watch_own_end(void *argument)
 	union wire_message info;
 	int fd = attack_greet(&packet);
 
-	say(watch(&watchers, fd, epolls_that_fit(OWN_EPOLLS)));
+	say(attack_watch(&watchers, fd, epolls_that_fit(OWN_EPOLLS), WATCHERS_DUPLICATES));
 	attack_is_on();
 	wire_begin(&info, WIRE_INFO);
 	for (;;) {
@@ -117,7 +87,7 @@ static unsigned ring_and_leave(unsigned n_epolls, bool first)
 	static struct watchers watchers;
 	struct wire_packet packet;
 	int fd = attack_greet(&packet);
-	unsigned n = watch(&watchers, packet.fds[1], n_epolls);
+	unsigned n = attack_watch(&watchers, packet.fds[1], n_epolls, WATCHERS_DUPLICATES);
 
 	attack_ring(packet.fds[1]);
 	if (first)
@@ -160,27 +130,38 @@ enum {
 	LIGHT = 200
 };
 
-static void make_epolls(int epolls[HEAVY_EPOLLS])
-{
-	for (unsigned e = 0; e < HEAVY_EPOLLS; e++)
-		epolls[e] = epoll_create1(EPOLL_CLOEXEC);
-}
-
 /* A welcomed connection whose close wakes many watchers. Its duplicates are never closed. */
-static int greet_heavy(const int epolls[HEAVY_EPOLLS])
+static int greet_heavy(struct watchers *watchers)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 	struct wire_packet packet;
 	int fd = attack_greet(&packet);
 
 	wire_packet_done(&packet);
-	for (unsigned i = 0; i < HEAVY_DUPLICATES; i++) {
-		int duplicate = dup(fd);
-
-		for (unsigned e = 0; e < HEAVY_EPOLLS; e++)
-			epoll_ctl(epolls[e], EPOLL_CTL_ADD, duplicate, &event);
-	}
+	attack_watch(watchers, fd, HEAVY_EPOLLS, HEAVY_DUPLICATES);
 	return fd;
+}
+
+/* What to do on a connection next, after an answer or its end. */
+typedef void again_fn(struct watchers *watchers, int *fd, bool is_answered);
+
+static _Noreturn void converse(
+	struct pollfd ends[], unsigned n, again_fn *again, struct watchers *watchers)
+{
+	struct wire_packet packet;
+
+	for (;;) {
+		poll(ends, n, -1);
+		for (unsigned i = 0; i < n; i++) {
+			bool is_answered;
+
+			if (!ends[i].revents)
+				continue;
+			is_answered = wire_receive(ends[i].fd, WIRE_FROM_DAEMON, &packet) == 1;
+			if (is_answered)
+				wire_packet_done(&packet);
+			again(watchers, &ends[i].fd, is_answered);
+		}
+	}
 }
 
 /* Most at once, which the account's closer is busy with, and some one by one, for the main
@@ -205,34 +186,29 @@ static int say_hello(void)
 	return fd;
 }
 
+static void leave_and_come_back(struct watchers *watchers, int *fd, bool is_answered)
+{
+	close(*fd);
+	*fd = say_hello();
+}
+
 /* Many connections at a time, each of which leaves as soon as it has its answer. */
 static _Noreturn void leave_light(void)
 {
 	struct pollfd ends[LIGHT];
-	struct wire_packet packet;
 
 	for (unsigned i = 0; i < LIGHT; i++)
 		ends[i] = (struct pollfd){ .fd = say_hello(), .events = POLLIN };
-	for (;;) {
-		poll(ends, LIGHT, -1);
-		for (unsigned i = 0; i < LIGHT; i++) {
-			if (!ends[i].revents)
-				continue;
-			if (wire_receive(ends[i].fd, WIRE_FROM_DAEMON, &packet) == 1)
-				wire_packet_done(&packet);
-			close(ends[i].fd);
-			ends[i].fd = say_hello();
-		}
-	}
+	converse(ends, LIGHT, leave_and_come_back, NULL);
 }
 
 static _Noreturn int leave_behind_a_busy_closer(void *argument)
 {
-	int epolls[HEAVY_EPOLLS], heavy[HEAVY + LATER];
+	static struct watchers watchers;
+	int heavy[HEAVY + LATER];
 
-	make_epolls(epolls);
 	for (unsigned i = 0; i < HEAVY + LATER; i++)
-		heavy[i] = greet_heavy(epolls);
+		heavy[i] = greet_heavy(&watchers);
 	for (unsigned i = 0; i < LIGHT_PROCESSES; i++)
 		if (fork() == 0)
 			leave_light();
@@ -261,35 +237,30 @@ enum { USER_DESCRIPTORS = 4 };
 /* A victim that comes while such a message is answered waits for its end, so only the daemon is
  * judged: the main thread has 10 % of a CPU for what users ask. */
 
+static void ask_again(struct watchers *watchers, int *fd, bool is_answered)
+{
+	union wire_message info;
+
+	if (!is_answered) {
+		close(*fd);
+		*fd = greet_heavy(watchers);
+	}
+	attack_did(is_answered);
+	wire_begin(&info, WIRE_INFO);
+	wire_send(*fd, &info, NULL, 0);
+}
+
 /* Asks on each connection again as soon as it is answered, and comes back where it is cut off. */
 static _Noreturn void ask_dearly(void)
 {
-	int epolls[HEAVY_EPOLLS];
+	static struct watchers watchers;
 	struct pollfd ends[DEAR_CONNECTIONS];
-	struct wire_packet packet;
-	union wire_message info;
 
-	wire_begin(&info, WIRE_INFO);
-	make_epolls(epolls);
 	for (unsigned i = 0; i < DEAR_CONNECTIONS; i++) {
-		ends[i] = (struct pollfd){ .fd = greet_heavy(epolls), .events = POLLIN };
-		wire_send(ends[i].fd, &info, NULL, 0);
+		ends[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+		ask_again(&watchers, &ends[i].fd, false);
 	}
-	for (;;) {
-		poll(ends, DEAR_CONNECTIONS, -1);
-		for (unsigned i = 0; i < DEAR_CONNECTIONS; i++) {
-			if (!ends[i].revents)
-				continue;
-			if (wire_receive(ends[i].fd, WIRE_FROM_DAEMON, &packet) == 1) {
-				wire_packet_done(&packet);
-				attack_did(1);
-			} else {
-				close(ends[i].fd);
-				ends[i].fd = greet_heavy(epolls);
-			}
-			wire_send(ends[i].fd, &info, NULL, 0);
-		}
-	}
+	converse(ends, DEAR_CONNECTIONS, ask_again, &watchers);
 }
 
 static _Noreturn int ask_dearly_as_one(void *argument)
