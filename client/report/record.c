@@ -9,7 +9,7 @@
 
 #include "common/array.h"
 
-void record_region_done(struct record_region *region)
+static void record_region_done(struct record_region *region)
 {
 	for (uint32_t i = 0; region->sockets && i < region->n_sockets; i++) {
 		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++)

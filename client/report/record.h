@@ -171,8 +171,6 @@ int64_t record_last_ns(const struct record *record);
 /* Frees what @record owns, and empties it. */
 void record_done(struct record *record);
 
-void record_region_done(struct record_region *region);
-
 /* And what is outside of them. The rest stays. */
 void record_drop_regions(struct record *record);
 

@@ -84,11 +84,11 @@ static void socket_closer_drain(int socket_fd)
 
 /*
  * True only at the end of the connection: nothing can be sent to us any more, and no message is
- * left to receive. An empty message looks like the end of the connection, except that every message
- * has credentials and the end has none. A pending error of a peer that has left says nothing about
- * messages, so it is taken first.
+ * left to receive. Then close(2) waits for no file. An empty message looks like the end of the
+ * connection, except that every message has credentials and the end has none. A pending error of a
+ * peer that has left says nothing about messages, so it is taken first.
  */
-bool socket_is_at_end(int socket_fd)
+static bool socket_is_at_end(int socket_fd)
 {
 	const int on = 1;
 	int error, flags;

@@ -34,13 +34,6 @@ bool socket_is_bare(int socket_fd);
 int socket_has_descriptors(int socket_fd);
 
 /*
- * Is @socket_fd at the end of its connection, with nothing left to receive? Then close(2) waits for
- * no file, but still wakes all watchers of the client's end. After this call, each message at
- * @socket_fd carries the credentials of its sender.
- */
-bool socket_is_at_end(int socket_fd);
-
-/*
  * Closes *@socket_fd, a connected Unix socket, and sets it to -1, if it holds no more than an
  * honest client sends: then close(2) waits for no file, and wakes the watchers of the client's end
  * only a few times. False: it is still open.

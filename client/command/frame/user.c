@@ -10,7 +10,7 @@
 #include "client/libuncore/uncore.h"
 #include "common/number.h"
 
-int user_find(const char *user, uint32_t *ret_uid)
+static int user_find(const char *user, uint32_t *ret_uid)
 {
 	const struct passwd *entry;
 	uint64_t number;

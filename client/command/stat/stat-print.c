@@ -18,7 +18,8 @@
 #include "common/macro.h"
 #include "common/text.h"
 
-void stat_flush(struct stat_run *run)
+/* Writes out what was printed; notes in @run if that fails. */
+static void stat_flush(struct stat_run *run)
 {
 	const char *path = run->options.output_path;
 

@@ -4,9 +4,6 @@
 
 #include "client/command/stat/stat-run.h"
 
-/* Writes out what was printed; notes in @run if that fails. */
-void stat_flush(struct stat_run *run);
-
 /* The interval from run->since to run->now. */
 void stat_print_interval(struct stat_run *run);
 

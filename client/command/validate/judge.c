@@ -202,7 +202,8 @@ double judge_evaded(const struct judged_node *node, const struct measured *measu
 	return (all - measured->bytes[reads->series]) / traffic->allocated;
 }
 
-bool judge_notices_others(const struct judged_node *node)
+/* Did other programs move much beside a kernel of the verdict? */
+static bool judge_notices_others(const struct judged_node *node)
 {
 	for (unsigned i = 0; i < node->n_judged; i++)
 		if (measured_notices_others(&node->measured[i]))

@@ -32,9 +32,6 @@ void judged_done(struct judged_node *node);
  * right. */
 double judge_evaded(const struct judged_node *node, const struct measured *measured);
 
-/* Did other programs move much beside a kernel of the verdict? */
-bool judge_notices_others(const struct judged_node *node);
-
 /* Of a node with kernels: the most bytes per ns that one moved, or why that is not the node's peak;
  * NULL: it is. */
 double judge_peak(const struct judged_node *node);
