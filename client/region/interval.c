@@ -19,39 +19,19 @@ static const uint64_t FINISH_WITHIN_NS = 10000000000;
 
 /* --- one member adds at a time --- */
 
-/* Identifies a member: slot + 1, and the number of the slot's owner. */
-static uint64_t adder_of(unsigned slot, uint64_t state)
-{
-	return (slot + 1) | state >> 8 << 16;
-}
-
-static bool adder_lives(const struct member *member, uint64_t adder)
-{
-	const unsigned slot = (unsigned)(adder & 0xffff) - 1;
-	enum table_phase phase;
-	uint64_t state;
-
-	if (slot >= TABLE_MEMBERS_MAX)
-		return false; /* no member wrote it */
-	state = __atomic_load_n(&member->table->slots[slot].state, __ATOMIC_SEQ_CST);
-	phase = (enum table_phase)(state & 0xff);
-	return (phase == TABLE_JOINED || phase == TABLE_OBSERVES) &&
-	       adder == adder_of(slot, state) && member_lives(member, slot);
-}
-
 static bool become_adder(const struct member *member)
 {
-	const uint64_t own = adder_of(member->slot, member->state);
+	const uint64_t own = member_claim(member);
 	uint64_t *adder = &member->table->header.adder, other = 0;
 
 	if (REPLACE(*adder, other, own))
 		return true;
-	return other != own && !adder_lives(member, other) && REPLACE(*adder, other, own);
+	return other != own && !member_holds_claim(member, other) && REPLACE(*adder, other, own);
 }
 
 static void end_adding(const struct member *member)
 {
-	uint64_t own = adder_of(member->slot, member->state);
+	uint64_t own = member_claim(member);
 
 	REPLACE(member->table->header.adder, own, 0);
 }
@@ -240,18 +220,6 @@ static bool is_anew(const struct table_post *from, const struct table_post *to)
 	return false;
 }
 
-/* Another member may have added a later reading already. */
-static bool is_later(const struct table_post *from, const struct table_post *to)
-{
-	bool is_any = false;
-
-	if (is_anew(from, to))
-		return true;
-	for (uint32_t s = 0; s < to->n_sockets; s++)
-		is_any |= to->sockets[s].sweep > from->sockets[s].sweep;
-	return is_any && to->at_ns > from->at_ns;
-}
-
 /* Readings of several members overlap. Of a socket that this one swept earlier than the last one,
  * the interval ends where the last one did: nothing is added twice. */
 static void subtract_socket(
@@ -280,8 +248,6 @@ static void add_interval(struct interval_room *room, struct table *table)
 	const uint64_t added = LOAD(table->header.added), number = added + 1;
 	const struct table_post *last = added ? &interval_at(table, added)->to : NULL;
 
-	if (last && !is_later(last, &room->interval.to))
-		return;
 	draw_up(room, table, last);
 	copy_interval(interval_at(table, number), &room->interval);
 	__atomic_store_n(&table->header.planned, number, __ATOMIC_RELEASE);
@@ -291,35 +257,31 @@ static void add_interval(struct interval_room *room, struct table *table)
 	room->activities.is_late = false;
 }
 
-static void add_posts(
-	struct interval_room *room, struct table *table, uint64_t first, uint64_t last)
+static void add_posts(struct interval_room *room, struct table *table, const struct posts *posts)
 {
-	uint64_t after_ns = 0, i;
+	const uint64_t *ended_ns = &table->header.ended_at_ns;
 
-	while ((i = post_next(table, first, last, after_ns))) {
-		after_ns = LOAD(post_at(table, i)->at_ns);
-		if (post_take(table, i, &room->interval.to))
+	for (int i = 0; i < TABLE_POSTS; i++)
+		if (post_take(posts, table, LOAD(*ended_ns), &room->interval.to))
 			add_interval(room, table);
-	}
 }
 
+/* The cells are looked at after the posts: they say what was until then. */
 static void interval_add_all(struct interval_room *room, struct table *table)
 {
 	struct table_header *header = &table->header;
-	const uint64_t last = __atomic_load_n(&header->n_posts, __ATOMIC_SEQ_CST);
-	const uint64_t taken = LOAD(header->n_taken);
-	const uint64_t first = last - taken < TABLE_POSTS ? taken + 1 : last - TABLE_POSTS + 1;
+	const uint64_t n_posts = __atomic_load_n(&header->n_posts, __ATOMIC_SEQ_CST);
+	struct posts posts;
 
+	post_look(&posts, table);
 	add_planned(room, table);
 	room->activities.is_late = LOAD(header->seen_of) != LOAD(header->added);
 	if (activities_look(&room->activities, table)) {
-		if (first > 1 && !taken)
-			add_posts(room, table, 1, 1);
-		add_posts(room, table, first, last);
+		add_posts(room, table, &posts);
 		activities_keep(&room->activities, table);
 		STORE(header->seen_of, LOAD(header->added));
 	}
-	__atomic_store_n(&header->n_taken, last, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&header->n_taken, n_posts, __ATOMIC_SEQ_CST);
 }
 
 static bool has_posts(const struct table *table)
@@ -346,7 +308,8 @@ static void add_what_waits(struct member *member)
 void interval_add(struct member *member, const struct readout *readout)
 {
 	STORE(member->table->header.last_reading_ns, clock_now_ns());
-	post(member->table, readout);
+	add_what_waits(member); /* so that there is room */
+	post(member, readout);
 	add_what_waits(member);
 }
 

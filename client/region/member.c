@@ -276,6 +276,31 @@ bool member_lives(const struct member *member, unsigned slot)
 	return slot == member->slot || member_is_alone(member) || !mark_if_dead(member, slot);
 }
 
+/* Slot + 1, and the number of the slot's owner. */
+static uint64_t claim_of(unsigned slot, uint64_t state)
+{
+	return (slot + 1) | state >> 8 << 16;
+}
+
+uint64_t member_claim(const struct member *member)
+{
+	return claim_of(member->slot, member->state);
+}
+
+bool member_holds_claim(const struct member *member, uint64_t claim)
+{
+	const unsigned slot = (unsigned)(claim & 0xffff) - 1;
+	enum table_phase phase;
+	uint64_t state;
+
+	if (slot >= TABLE_MEMBERS_MAX)
+		return false; /* no member wrote it */
+	state = __atomic_load_n(&member->table->slots[slot].state, __ATOMIC_SEQ_CST);
+	phase = (enum table_phase)(state & 0xff);
+	return (phase == TABLE_JOINED || phase == TABLE_OBSERVES) &&
+	       claim == claim_of(slot, state) && member_lives(member, slot);
+}
+
 unsigned member_look_for_dead(const struct member *member)
 {
 	STORE(member->table->header.last_look_ns, clock_now_ns());

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Readings that members have taken, and one member adds (interval.h). They are in a ring, by their
- * number. If one is overwritten before it is added, two intervals become one. The first one of a
- * table is never overwritten, because what moved before the first interval is lost. */
+/*
+ * Readings that members have taken, and one member adds (interval.h). Each is written to a place
+ * that is free: nothing was posted there yet, or it is not later than what was added last, or its
+ * writer has died. If no place is free, the reading is dropped, and two intervals become one.
+ *
+ * A member may be stopped while it writes. A post counts when it is complete, and the member that
+ * adds takes what is complete in the order of time.
+ */
 #pragma once
 
-#include "client/libuncore/internal.h"
 #include "client/reader/reader.h"
-#include "client/region/table.h"
+#include "client/region/member.h"
 
-/* Where the post of this number is, unless it is overwritten. */
-static inline struct table_post *post_at(const struct table *table, uint64_t number)
-{
-	const uint64_t place = number == 1 ? 0 : 1 + number % (TABLE_POSTS - 1);
+/* In .at_ns of a post that is being written, with the claim of its writer. */
+#define POST_WRITTEN (UINT64_C(1) << 63)
 
-	return (struct table_post *)&table->posts[place];
-}
+void post(const struct member *member, const struct readout *readout);
 
-void post(struct table *table, const struct readout *readout);
+/* The posts at a moment. */
+struct posts {
+	uint64_t at_ns[TABLE_POSTS]; /* as in the table */
+};
 
-/* The earliest of the posts from @first to @last that ends after @after_ns. 0: there is none. */
-uint64_t post_next(const struct table *table, uint64_t first, uint64_t last, uint64_t after_ns);
+void post_look(struct posts *ret, const struct table *table);
 
-/* False: it is overwritten, or not complete. */
-bool post_take(const struct table *table, uint64_t number, struct table_post *ret);
+/* The earliest of the readings after @after_ns, where the last interval ended. False: there is
+ * none. */
+bool post_take(const struct posts *posts, const struct table *table, uint64_t after_ns,
+	struct table_post *ret);

@@ -35,7 +35,7 @@ enum {
 	TABLE_OTHERS_LISTED = 20,
 	TABLE_OUTSIDE = TABLE_REGIONS_MAX, /* place of threads and bytes that are in no region */
 	TABLE_PLACES,
-	TABLE_POSTS = 32,      /* readings that wait to be added */
+	TABLE_POSTS = 32,      /* readings that may wait to be added */
 	TABLE_NAME_BYTES = 64, /* of a region, with the final NUL */
 	TABLE_STATES = 8,
 	TABLE_ROWS = 4,  /* of a state */
@@ -71,8 +71,7 @@ struct table_reading {
 
 /* A reading of all sockets. */
 struct table_post {
-	uint64_t number; /* atomic: from 1; 0: it is being written */
-	uint64_t at_ns;  /* CLOCK_MONOTONIC, the middle of its sweeps */
+	uint64_t at_ns; /* atomic, see post.h: CLOCK_MONOTONIC, the middle of its sweeps */
 	uint64_t n_sockets;
 	uint64_t rows_ns[TABLE_STATES]
 			[TABLE_ROWS]; /* how long each row was open until then: state.h */
@@ -223,7 +222,7 @@ struct table_header {
 	uint64_t quantum;         /* bytes */
 	/* of interval.h; atomic */
 	uint64_t adder;            /* the member that adds intervals; 0: none */
-	uint64_t n_posts, n_taken; /* readings so far; those that were looked at */
+	uint64_t n_posts, n_taken; /* posts so far; as many were there at the last look for them */
 	uint64_t planned,
 		added;        /* numbers of the last complete interval, and of the last added one */
 	uint64_t seen_of;     /* ... and of the last one after which .seen was written */

@@ -50,10 +50,8 @@ static inline void game_end(struct game *game)
 /* Somebody else adds from now on, until he does not. */
 static inline void game_block(struct game *game, bool is_blocked)
 {
-	const uint64_t blocker = (game->blocker.slot + 1) | game->blocker.state >> 8 << 16;
-
 	game->is_blocked = is_blocked;
-	game->table->header.adder = is_blocked ? blocker : 0;
+	game->table->header.adder = is_blocked ? member_claim(&game->blocker) : 0;
 }
 
 static inline struct table_cell *game_cell(struct game *game, int member, unsigned place)

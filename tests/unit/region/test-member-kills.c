@@ -369,7 +369,6 @@ static void copy_interval(struct table_interval *to, const struct table_interval
 {
 	memcpy(to, from, offsetof(struct table_interval, moved));
 	to->moved[0] = from->moved[0];
-	to->to.number = from->to.number;
 	to->to.at_ns = from->to.at_ns;
 	to->to.n_sockets = from->to.n_sockets;
 	to->to.sockets[0] = from->to.sockets[0];
@@ -392,7 +391,7 @@ static void copy_table(struct table *to)
 	to->slots[0] = scene.table->slots[0];
 	to->slots[0].state = 1 << 8 | TABLE_DIED;
 	memcpy(to->regions, scene.table->regions, REGIONS * sizeof *to->regions);
-	for (int i = 0; i <= SWEEPS; i++)
+	for (int i = 0; i < TABLE_POSTS; i++)
 		memcpy(&to->posts[i], &scene.table->posts[i],
 			offsetof(struct table_post, sockets[1]));
 	for (int i = 0; i < 2; i++)
@@ -486,6 +485,77 @@ CASE("sums are right between instructions of their changes")
 	munmap((void *)is_over, sizeof *is_over);
 	table_unmap(fresh);
 	table_unmap(used);
+	finish();
+}
+
+/* --- who is stopped --- */
+
+static volatile uint64_t *wanted; /* shared: the sweep of the next reading; 0: it is added */
+
+enum { STOP_STRIDE = 512 };
+
+static void read_as_wanted(void)
+{
+	struct member member;
+
+	CHECK(member_join(&member, scene.table, scene.fd) == 0);
+	for (;;) {
+		raise(SIGSTOP);
+		add_reading(&member, *wanted);
+		*wanted = 0;
+	}
+}
+
+/* Lets the child go on until it waits for the next reading. */
+static void await_reading(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+	assert_true(traced_stops(pid, &status));
+	assert_int_equal(WSTOPSIG(status), SIGSTOP);
+}
+
+/* The child stops after @n instructions of a reading, and an earlier one is added before it goes
+ * on. False: its reading has fewer. */
+static bool stop_reading(pid_t pid, struct member *other, unsigned n, uint64_t sweep)
+{
+	*wanted = sweep;
+	for (; n && *wanted; n--)
+		assert_true(traced_step(pid));
+	add_reading(other, sweep - 1);
+	await_reading(pid);
+	assert_int_equal(shares_of(scene.table), (sweep - 1) * FAKE_STEP);
+	return !n;
+}
+
+CASE("a member may be stopped anywhere while it adds a reading, which is not lost if others add "
+     "theirs")
+{
+	unsigned n = stops_first(STOP_STRIDE, 0);
+	struct member other;
+	uint64_t sweep = 3;
+	int status;
+	pid_t pid;
+
+	begin();
+	wanted = mmap(
+		NULL, sizeof *wanted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(wanted != MAP_FAILED);
+	assert_int_equal(member_join(&other, scene.table, scene.fd), 0);
+	add_reading(&other, 1);
+	pid = start(read_as_wanted, true);
+	assert_true(traced_stops(pid, &status));
+	await_reading(pid);
+	while (stop_reading(pid, &other, n, sweep)) {
+		n += STOP_STRIDE;
+		sweep += 2;
+	}
+	traced_kill(pid);
+	print_message("# %u instructions\n", n);
+	assert_true(n > 1000);
+	munmap((void *)wanted, sizeof *wanted);
+	go(&other);
 	finish();
 }
 #endif
