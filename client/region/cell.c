@@ -37,7 +37,7 @@ void cell_begin(struct table_cell *cell, uint64_t now_ns, uint64_t runs_ns)
 {
 	cell_lock(cell);
 	if (!cell->inside)
-		STORE(cell->opened_ns, runs_ns);
+		STORE(cell->opened_ns, now_ns);
 	ADD(cell->inside, 1);
 	ADD(cell->begun_ns, now_ns);
 	change_running(cell, 1, runs_ns);

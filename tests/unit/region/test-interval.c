@@ -202,6 +202,30 @@ CASE("what a socket moved is added once, in whatever order two readings swept th
 	game_end(&game);
 }
 
+/* The first reading waits until the other member has come in, after a reading of its own. */
+CASE("a region that begins while another member adds has lost nothing: no thread was inside yet")
+{
+	static struct game game;
+	uint64_t called_ns;
+
+	game_begin(&game);
+	game_come(&game, 0);
+	game_come(&game, 1);
+	game_block(&game, true);
+	called_ns = game.now_ns;
+	move(&game, 50000, 0);
+	game_read(&game, 1);
+	move(&game, 1000, 0);
+	game_read(&game, 0);
+	cell_begin(game_cell(&game, 0, 0), game.now_ns, interval_edge_ns(game.table, called_ns));
+	game_block(&game, false);
+	move(&game, 1000, 10);
+	game_leave(&game, 0, 0, -1, true);
+	assert_int_equal(game_sums(&game, 0).lost_ns, 0);
+	assert_int_equal(METRIC(game_sums(&game, 0), 0).all, 10);
+	game_end(&game);
+}
+
 CASE("the first reading waits for as long as it takes, and what moved since then is not lost")
 {
 	static struct game game;
