@@ -13,6 +13,7 @@
 
 struct activity_cell {
 	unsigned slot, place;
+	bool has_died; /* ... inside */
 	uint64_t n_threads;
 	struct table_cell cell;
 	struct table_seen seen;
@@ -29,7 +30,7 @@ static bool is_live(const struct table *table, struct activity_cell *live)
 	if (table_phase(table, live->slot) != TABLE_JOINED && live->cell.inside) {
 		live->cell.n_left += live->cell.inside;
 		live->cell.inside = 0;
-		live->cell.closed_ns = UINT64_MAX;
+		live->has_died = true;
 	}
 	return live->cell.inside || live->seen.inside || live->cell.n_left != live->seen.n_left;
 }
@@ -79,11 +80,11 @@ bool activities_look(struct activities *all, const struct table *table)
 	return r == 0;
 }
 
-/* Has a part of the passage that ended last, or all of it, been after the last interval? */
-static bool has_rest(const struct table *table, const struct table_cell *cell)
+/* May a part of the passage that ended last, or all of it, have been after the last reading? */
+static bool has_rest(const struct table *table, const struct activity_cell *live)
 {
-	return !cell->inside && cell->closed_ns != UINT64_MAX &&
-	       cell->closed_ns > LOAD(table->header.ended_at_ns);
+	return !live->cell.inside && !live->has_died &&
+	       live->cell.stopped_ns > LOAD(table->header.ended_from_ns);
 }
 
 /* Cells are looked at later than the reading was taken: a passage that came and went in between
@@ -95,7 +96,7 @@ void activities_keep(const struct activities *all, struct table *table)
 		struct table_seen *seen = &table->seen[live->slot][live->place];
 
 		STORE(seen->own_ns, live->seen.own_ns);
-		STORE(seen->n_left, live->cell.n_left - has_rest(table, &live->cell));
+		STORE(seen->n_left, live->cell.n_left - has_rest(table, live));
 		STORE(seen->inside, live->cell.inside);
 	}
 }
@@ -113,11 +114,11 @@ static bool was_inside(const struct activity_cell *live, uint64_t from_ns, uint6
 	const uint64_t n_left = cell->n_left - live->seen.n_left;
 	const bool is_only = !live->seen.inside && n_left == 1 && !cell->inside;
 
-	if (cell->inside && cell->opened_ns < to_ns)
+	if ((cell->inside || live->has_died) && cell->opened_ns < to_ns)
 		return true;
 	if (!live->seen.inside && !n_left)
 		return false;
-	return cell->closed_ns > from_ns && (!is_only || cell->opened_ns < to_ns);
+	return cell->stopped_ns > from_ns && (!is_only || cell->opened_ns < to_ns);
 }
 
 /* A thread that came or went just after the end is counted then. */
@@ -132,25 +133,40 @@ static uint64_t take_own_ns(struct activity_cell *live, uint64_t from_ns, uint64
 	return own_ns;
 }
 
-void activities_between(
-	struct activities *all, unsigned n_regions, uint64_t from_ns, uint64_t to_ns)
+static bool may_have_run(
+	const struct activity_cell *live, uint64_t own_ns, const struct activity_window *window)
+{
+	const uint64_t rest_ns = cell_own_ns(&live->cell, window->end_ns) - live->seen.own_ns;
+
+	return own_ns || (int64_t)rest_ns > 0 || live->cell.stopped_ns > window->begin_ns;
+}
+
+static void add_activity(
+	struct activity *place, struct activity_cell *live, const struct activity_window *window)
+{
+	const uint64_t own_ns = take_own_ns(live, window->from_ns, window->to_ns);
+
+	place->own_ns += own_ns;
+	place->has_run |= may_have_run(live, own_ns, window);
+	if (!place->is_open || live->cell.opened_ns < place->opened_ns)
+		place->opened_ns = live->cell.opened_ns;
+	place->is_open = true;
+}
+
+void activities_in(struct activities *all, unsigned n_regions, const struct activity_window *window)
 {
 	memset(all->places, 0, n_regions * sizeof *all->places);
 	all->places[TABLE_OUTSIDE] = (struct activity){ .own_ns = 0 };
 	for (size_t i = 0; i < all->n_cells; i++) {
 		struct activity_cell *live = &all->cells[i];
-		struct activity *place = &all->places[live->place];
 
 		if (live->place >= n_regions && live->place != TABLE_OUTSIDE)
 			continue; /* it is newer */
-		if (!was_inside(live, from_ns, to_ns))
+		if (!was_inside(live, window->begin_ns, window->end_ns))
 			continue;
 		if (all->is_late)
-			live->seen.own_ns = cell_own_ns(&live->cell, from_ns);
-		place->own_ns += take_own_ns(live, from_ns, to_ns);
-		if (!place->is_open || live->cell.opened_ns < place->opened_ns)
-			place->opened_ns = live->cell.opened_ns;
-		place->is_open = true;
+			live->seen.own_ns = cell_own_ns(&live->cell, window->from_ns);
+		add_activity(&all->places[live->place], live, window);
 	}
 }
 
@@ -168,8 +184,8 @@ static uint64_t unread_of(const struct table *table, unsigned slot, unsigned pla
 
 	if (!is_live(table, &live))
 		return 0;
-	from_ns = most_of(LOAD(table->header.ended_at_ns), live.cell.opened_ns);
-	to_ns = live.cell.inside ? now_ns : least_of(live.cell.closed_ns, now_ns);
+	from_ns = most_of(LOAD(table->header.ended_from_ns), live.cell.opened_ns);
+	to_ns = live.cell.inside || live.has_died ? now_ns : least_of(live.cell.stopped_ns, now_ns);
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 

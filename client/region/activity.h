@@ -9,6 +9,7 @@ struct activity {
 	uint64_t own_ns;    /* of threads that ran there */
 	uint64_t opened_ns; /* the first of those that are inside came in, or earlier */
 	bool is_open;       /* a thread may have been inside */
+	bool has_run;       /* ... and innermost there */
 };
 
 struct activity_cell;
@@ -24,9 +25,17 @@ struct activities {
 /* Looks at all cells. False: out of memory. */
 bool activities_look(struct activities *all, const struct table *table);
 
-/* What is not told yet, and happened between the two times, which rise from call to call. */
-void activities_between(
-	struct activities *all, unsigned n_regions, uint64_t from_ns, uint64_t to_ns);
+/*
+ * Between the middles of two readings. A reading takes time: who was in a region after the begin of
+ * the first one, and before the end of the second, may have moved what they counted.
+ */
+struct activity_window {
+	uint64_t begin_ns, from_ns, to_ns, end_ns;
+};
+
+/* What is not told yet, and happened in the window, which is later from call to call. */
+void activities_in(
+	struct activities *all, unsigned n_regions, const struct activity_window *window);
 
 /* All that was seen has been told, and is in the sums. */
 void activities_keep(const struct activities *all, struct table *table);

@@ -19,18 +19,19 @@ void cell_copy(struct table_cell *ret, const struct table_cell *cell)
 
 #define ADD(field, amount) __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
 
-static void change_running(struct table_cell *cell, int change, uint64_t now_ns)
+static inline void change_running(
+	struct table_cell *cell, int change, uint64_t now_ns, uint64_t runs_ns)
 {
 	ADD(cell->running, (uint32_t)change);
-	ADD(cell->own_ns, (uint64_t)-change * now_ns);
+	ADD(cell->own_ns, (uint64_t)-change * runs_ns);
+	if (change < 0)
+		STORE(cell->stopped_ns, now_ns);
 }
 
-static void cell_leave(struct table_cell *cell, uint32_t n, uint64_t now_ns)
+static void cell_leave(struct table_cell *cell, uint32_t n)
 {
 	ADD(cell->inside, -n);
 	ADD(cell->n_left, n);
-	if (n && !cell->inside)
-		STORE(cell->closed_ns, now_ns);
 }
 
 void cell_begin(struct table_cell *cell, uint64_t now_ns, uint64_t runs_ns)
@@ -40,7 +41,7 @@ void cell_begin(struct table_cell *cell, uint64_t now_ns, uint64_t runs_ns)
 		STORE(cell->opened_ns, now_ns);
 	ADD(cell->inside, 1);
 	ADD(cell->begun_ns, now_ns);
-	change_running(cell, 1, runs_ns);
+	change_running(cell, 1, now_ns, runs_ns);
 	cell_unlock(cell);
 }
 
@@ -50,8 +51,8 @@ static void end(struct table_cell *cell, uint64_t begun_ns, uint64_t time_ns, ui
 	cell_lock(cell);
 	ADD(cell->begun_ns, -begun_ns);
 	ADD(cell->time_ns, time_ns);
-	change_running(cell, -1, ran_ns);
-	cell_leave(cell, 1, now_ns);
+	change_running(cell, -1, now_ns, ran_ns);
+	cell_leave(cell, 1);
 	cell_unlock(cell);
 }
 
@@ -65,10 +66,10 @@ void cell_abandon(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns)
 	end(cell, begun_ns, 0, now_ns, now_ns);
 }
 
-void cell_run(struct table_cell *cell, int change, uint64_t now_ns)
+void cell_run(struct table_cell *cell, int change, uint64_t now_ns, uint64_t runs_ns)
 {
 	cell_lock(cell);
-	change_running(cell, change, now_ns);
+	change_running(cell, change, now_ns, runs_ns);
 	cell_unlock(cell);
 }
 
@@ -82,7 +83,9 @@ static uint32_t cell_close_all(struct table_cell *cell, uint64_t own_ns, uint64_
 	STORE(cell->begun_ns, 0);
 	STORE(cell->running, 0);
 	STORE(cell->own_ns, own_ns);
-	cell_leave(cell, n, now_ns);
+	if (n)
+		STORE(cell->stopped_ns, now_ns);
+	cell_leave(cell, n);
 	cell_unlock(cell);
 	return n;
 }

@@ -34,8 +34,8 @@ void cell_abandon(struct table_cell *cell, uint64_t begun_ns, uint64_t now_ns);
 uint32_t cell_abandon_all(struct table_cell *cell, uint64_t now_ns);
 
 /* A thread inside begins another region, or is back from it: it does not run here, or does again.
- */
-void cell_run(struct table_cell *cell, int change, uint64_t now_ns);
+ * Times as above. */
+void cell_run(struct table_cell *cell, int change, uint64_t now_ns, uint64_t runs_ns);
 
 /* Closes the passages of a member that died, after which it ran until @seen says. Returns how many
  * were open. */

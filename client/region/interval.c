@@ -57,6 +57,7 @@ static void add_region_part(
 	struct table_part *part = add_part(interval, place);
 
 	part->is_open = true;
+	part->is_alone = activity->has_run; /* so far */
 	part->own_ns = activity->own_ns;
 	part->open_ns =
 		interval->to.at_ns -
@@ -75,15 +76,20 @@ static void add_outside_part(struct table_interval *interval, uint64_t threads_n
 	part->is_open = part->own_ns > 0;
 }
 
-/* The thread that began a span is outside of it, and may move bytes of its own. */
-static void find_alone(const struct table *table, struct table_interval *interval, uint64_t own_ns)
+/* A part is alone so far if a thread may have run there. The thread that began a span is outside of
+ * it, and may move bytes of its own. */
+static void find_alone(
+	const struct table *table, struct table_interval *interval, uint64_t own_ns, bool is_late)
 {
 	const uint64_t outside_ns = interval->total_ns - own_ns;
+	uint32_t n_run = 0;
 
+	for (uint32_t i = 0; i < interval->n_parts; i++)
+		n_run += interval->parts[i].is_alone;
 	for (uint32_t i = 0; i < interval->n_parts; i++) {
 		struct table_part *part = &interval->parts[i];
 
-		part->is_alone = part->place != TABLE_OUTSIDE && own_ns && part->own_ns == own_ns &&
+		part->is_alone = part->is_alone && n_run == 1 && own_ns && !is_late &&
 				 outside_ns <= interval->total_ns / OUTSIDE_MOST &&
 				 !LOAD(table->regions[part->place].has_spans);
 	}
@@ -138,9 +144,11 @@ static void fill_parts(
 {
 	struct table_interval *interval = &room->interval;
 	const unsigned n_regions = table_count_regions(table);
+	const struct activity_window window = { last ? last->begin_ns : 0, interval->from_ns,
+		interval->to.at_ns, interval->to.end_ns };
 	uint64_t own_ns = 0;
 
-	activities_between(&room->activities, n_regions, interval->from_ns, interval->to.at_ns);
+	activities_in(&room->activities, n_regions, &window);
 	interval->n_parts = 0;
 	for (unsigned i = 0; i < n_regions; i++)
 		if (room->activities.places[i].is_open) {
@@ -148,8 +156,7 @@ static void fill_parts(
 			own_ns += room->activities.places[i].own_ns;
 		}
 	add_outside_part(interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
-	if (!room->activities.is_late)
-		find_alone(table, interval, own_ns);
+	find_alone(table, interval, own_ns, room->activities.is_late);
 	for (unsigned i = 0; i < n_regions; i++)
 		add_row_part(table, interval, i, last);
 }
@@ -194,6 +201,7 @@ static void add_to_sums(struct table *table, uint64_t number, const struct table
 			sums_add(&table->sums[part->place], number, interval, part,
 				part->is_row ? &row : &share);
 	}
+	STORE(table->header.ended_from_ns, interval->to.begin_ns);
 	STORE(table->header.ended_at_ns, interval->to.at_ns);
 	__atomic_store_n(&table->header.added, number, __ATOMIC_RELEASE);
 }
@@ -222,12 +230,17 @@ static bool is_anew(const struct table_post *from, const struct table_post *to)
 
 /* Readings of several members overlap. Of a socket that this one swept earlier than the last one,
  * the interval ends where the last one did: nothing is added twice. */
-static void subtract_socket(
-	struct table_moved *ret, const struct table_reading *last, struct table_reading *to)
+static void subtract_socket(struct table_moved *ret, const struct table_reading *last,
+	struct table_post *post, uint32_t s)
 {
+	struct table_reading *to = &post->sockets[s];
+
 	sums_subtract(ret, last, to);
-	if (to->sweep < last->sweep)
-		*to = *last;
+	if (to->sweep >= last->sweep)
+		return;
+	*to = *last;
+	post->begin_ns = least_of(post->begin_ns, to->begin_ns);
+	post->end_ns = most_of(post->end_ns, to->end_ns);
 }
 
 /* Draws up the interval that ends with .to. @last: the reading before; NULL: there was none. */
@@ -238,7 +251,7 @@ static void draw_up(struct interval_room *room, struct table *table, const struc
 	interval->from_ns = last ? last->at_ns : 0;
 	interval->n_sockets = last && !is_anew(last, &interval->to) ? (uint32_t)last->n_sockets : 0;
 	for (uint32_t s = 0; s < interval->n_sockets && s < PAGE_SOCKETS_MAX; s++)
-		subtract_socket(&interval->moved[s], &last->sockets[s], &interval->to.sockets[s]);
+		subtract_socket(&interval->moved[s], &last->sockets[s], &interval->to, s);
 	fill_parts(room, table, last);
 }
 

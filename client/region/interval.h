@@ -14,6 +14,10 @@
  * So alone <= share <= all, and the shares of all regions and of outside add up to what the socket
  * moved, to the byte. What the threads of a region moved lies between alone and all.
  *
+ * A reading takes time, and it or the next one counts what moves meanwhile. So who was in a region
+ * at any time between the begin of the one reading and the end of the other was there in the
+ * interval. Only the shares of time are counted between the middles.
+ *
  * A member that has a reading *posts* it, and then one member *adds* all that wait. Nobody waits
  * for another member: who finds one adding goes on, and that one sees the post. Passages are not
  * read at one moment with the counters. But each cell says when its member came in and went out. So

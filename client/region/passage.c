@@ -127,12 +127,13 @@ static bool begin_is_read(struct regions *regions, const struct region *region, 
 /* --- begin --- */
 
 /* A thread inside @outer begins another region, or is back from it. */
-static void change_outer(struct regions *regions, struct region *outer, int change, uint64_t now_ns)
+static void change_outer(
+	struct regions *regions, struct region *outer, int change, const struct edge *edge)
 {
 	if (!outer)
 		return;
 	pthread_mutex_lock(&outer->lock);
-	cell_run(own_cell(regions, outer->index), change, now_ns);
+	cell_run(own_cell(regions, outer->index), change, edge->called_ns, edge->at_ns);
 	pthread_mutex_unlock(&outer->lock);
 }
 
@@ -166,7 +167,7 @@ int passage_begin(
 	struct edge edge = edge_read(regions, now_ns, begin_is_read(regions, region, now_ns));
 
 	*ret = (struct passage){ .region = region, .outer = outer };
-	change_outer(regions, outer, -1, edge.at_ns);
+	change_outer(regions, outer, -1, &edge);
 	come_in(regions, &edge, ret);
 	note_cost(regions, &edge);
 	return ret->error;
@@ -250,7 +251,7 @@ int passage_end(struct regions *regions, const struct passage *passage, uint64_t
 	edge.is_leaving = is_leaving;
 	edge.is_timed = passage->is_timed;
 	go_out(regions, passage, &edge, r);
-	change_outer(regions, passage->outer, 1, edge.at_ns);
+	change_outer(regions, passage->outer, 1, &edge);
 	note_cost(regions, &edge);
 	return r;
 }
@@ -310,6 +311,7 @@ void passage_abandon(struct regions *regions, const struct passage *passage)
 {
 	struct region *region = passage->region;
 	const uint64_t now_ns = clock_now_ns();
+	const struct edge edge = { .called_ns = now_ns, .at_ns = now_ns };
 
 	pthread_mutex_lock(&region->lock);
 	if (passage->n_given_up == region->n_given_up) {
@@ -317,7 +319,7 @@ void passage_abandon(struct regions *regions, const struct passage *passage)
 		own_work(regions, region)->n_abandoned++;
 	}
 	pthread_mutex_unlock(&region->lock);
-	change_outer(regions, passage->outer, 1, now_ns);
+	change_outer(regions, passage->outer, 1, &edge);
 	regions_remember(regions,
 		error_say(-ECANCELED, "A thread ended inside region %s: that passage has no time.",
 			region->name));

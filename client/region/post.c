@@ -67,6 +67,8 @@ void post(const struct member *member, const struct readout *readout)
 		post_socket(&to->sockets[s], &readout->samples[s]);
 	}
 	at_ns = n ? begin_ns + (end_ns - begin_ns) / 2 : 0;
+	STORE(to->begin_ns, begin_ns);
+	STORE(to->end_ns, end_ns);
 	STORE(to->n_sockets, n);
 	post_rows(member->table, to, at_ns);
 	__atomic_store_n(&to->at_ns, at_ns, __ATOMIC_RELEASE);

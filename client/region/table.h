@@ -72,6 +72,7 @@ struct table_reading {
 /* A reading of all sockets. */
 struct table_post {
 	uint64_t at_ns; /* atomic, see post.h: CLOCK_MONOTONIC, the middle of its sweeps */
+	uint64_t begin_ns, end_ns; /* of all of them */
 	uint64_t n_sockets;
 	uint64_t rows_ns[TABLE_STATES]
 			[TABLE_ROWS]; /* how long each row was open until then: state.h */
@@ -180,7 +181,7 @@ struct table_cell {
 	uint64_t time_ns, begun_ns; /* of passages that ended; sum of the begins of open ones */
 	uint64_t own_ns;            /* of threads whose innermost region it is */
 	uint64_t opened_ns;         /* the first thread came in */
-	uint64_t closed_ns;         /* the last one left */
+	uint64_t stopped_ns;        /* a thread left, or went into another region: the last time */
 };
 
 struct table_work {
@@ -227,9 +228,10 @@ struct table_header {
 		added;        /* numbers of the last complete interval, and of the last added one */
 	uint64_t seen_of;     /* ... and of the last one after which .seen was written */
 	uint64_t ended_at_ns; /* the last interval ended then */
-	uint64_t n_anew;      /* intervals so far in which uncored began to count anew */
-	uint64_t site_gap_ns; /* least time between readings: the site holds back fresh reads */
-	uint32_t failing, run; /* .failing is atomic; 1: .failure is being written */
+	uint64_t ended_from_ns; /* ... by a reading that began then */
+	uint64_t n_anew;        /* intervals so far in which uncored began to count anew */
+	uint64_t site_gap_ns;   /* least time between readings: the site holds back fresh reads */
+	uint32_t failing, run;  /* .failing is atomic; 1: .failure is being written */
 	/* the machine */
 	uint32_t n_sockets, n_metrics;
 	uint64_t generation[2];

@@ -152,7 +152,7 @@ static void enter(struct member *member, unsigned region)
 			   pace_is_due(member->table, all.sweep * 1000000);
 
 	table_use_cell(member->table, member->slot, region);
-	cell_run(own_cell(member, region + 1), -1, all.sweep * 1000000);
+	cell_run(own_cell(member, region + 1), -1, all.sweep * 1000000, all.sweep * 1000000);
 	cell_begin(own_cell(member, region), all.sweep * 1000000, reads ? take_reading(member) : 0);
 }
 
@@ -162,7 +162,7 @@ static void leave(struct member *member, unsigned region)
 			   pace_is_long(member->table, 1, 1, all.sweep * 1000000);
 
 	cell_end(own_cell(member, region), 1, all.sweep, reads ? take_reading(member) : all.sweep);
-	cell_run(own_cell(member, region + 1), 1, all.sweep * 1000000);
+	cell_run(own_cell(member, region + 1), 1, all.sweep * 1000000, all.sweep * 1000000);
 	pace_add_cost(member->table, 1000);
 }
 

@@ -87,13 +87,14 @@ static inline void game_come(struct game *game, int member)
 /* At an edge the member may take a reading first, as passage.c has it. @outer: -1: none. */
 static inline void game_enter(struct game *game, int member, unsigned region, int outer, bool reads)
 {
-	uint64_t at_ns = game->now_ns;
+	const uint64_t called_ns = game->now_ns;
+	uint64_t at_ns = called_ns;
 
 	if (reads)
 		game_read(game, member);
 	at_ns = reads ? interval_edge_ns(game->table, at_ns) : at_ns;
 	if (outer >= 0)
-		cell_run(game_cell(game, member, (unsigned)outer), -1, at_ns);
+		cell_run(game_cell(game, member, (unsigned)outer), -1, called_ns, at_ns);
 	game->now_ns += reads * 10;
 	cell_begin(game_cell(game, member, region), game->now_ns, at_ns);
 }
@@ -109,7 +110,7 @@ static inline void game_leave(struct game *game, int member, unsigned region, in
 	game->now_ns += reads * 10;
 	cell_end(game_cell(game, member, region), now_ns, now_ns, at_ns);
 	if (outer >= 0)
-		cell_run(game_cell(game, member, (unsigned)outer), 1, at_ns);
+		cell_run(game_cell(game, member, (unsigned)outer), 1, now_ns, at_ns);
 }
 
 static inline struct sums game_sums(const struct game *game, unsigned place)

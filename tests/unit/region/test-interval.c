@@ -3,6 +3,7 @@
  * What of intervals belongs to a region, beside the truth: members pass through regions and move
  * bytes, at moments that the test knows.
  */
+#include "common/macro.h"
 #include "tests/unit/region/team-case.h"
 
 #define METRIC(sums, socket) ((sums).sockets[socket].metrics[0])
@@ -224,6 +225,53 @@ CASE("a region that begins while another member adds has lost nothing: no thread
 	assert_int_equal(game_sums(&game, 0).lost_ns, 0);
 	assert_int_equal(METRIC(game_sums(&game, 0), 0).all, 10);
 	game_end(&game);
+}
+
+/* The first member goes from one region to another. */
+static void go_on(struct game *game, unsigned old, unsigned new, uint64_t at_ns)
+{
+	cell_end(game_cell(game, 0, old), 0, at_ns, at_ns);
+	cell_begin(game_cell(game, 0, new), at_ns, at_ns);
+}
+
+/* Both members are in region 0, but for the time in which one of them moves 30 bytes of each socket
+ * in region 1: after the one sweep of the second reading, and before the other. */
+static void pass_beside_reading(struct game *game, uint64_t from_ns, uint64_t to_ns)
+{
+	const uint64_t sweeps_ns[] = { 2000000, 2010000 };
+
+	read_sockets(
+		game, (uint64_t[]){ 1, 1 }, (uint64_t[]){ 1000000, 1000000 }, (uint64_t[]){ 0, 0 });
+	for (int i = 0; i < 2; i++)
+		cell_begin(game_cell(game, i, 0), 1000001, 1000000);
+	go_on(game, 0, 1, from_ns);
+	if (to_ns < sweeps_ns[1])
+		go_on(game, 1, 0, to_ns);
+	read_sockets(game, (uint64_t[]){ 2, 2 }, sweeps_ns, (uint64_t[]){ 0, 30 });
+	if (to_ns > sweeps_ns[1])
+		go_on(game, 1, 0, to_ns);
+	read_sockets(game, (uint64_t[]){ 3, 3 }, (uint64_t[]){ 3000000, 3000000 },
+		(uint64_t[]){ 30, 30 });
+}
+
+CASE("a reading takes time, and what moved meanwhile is in the region's all, and not alone "
+     "another's")
+{
+	static const uint64_t times_ns[][2] = { { 1500000, 2004000 }, { 1500000, 2006000 },
+		{ 2004000, 2500000 }, { 2006000, 2500000 }, { 2004000, 2004500 } };
+	static struct game game;
+
+	for (size_t i = 0; i < ARRAY_SIZE(times_ns); i++) {
+		game_begin(&game);
+		for (int member = 0; member < 2; member++)
+			game_come(&game, member);
+		pass_beside_reading(&game, times_ns[i][0], times_ns[i][1]);
+		for (int s = 0; s < 2; s++) {
+			assert_int_equal(METRIC(game_sums(&game, 1), s).all, 30);
+			assert_int_equal(METRIC(game_sums(&game, 0), s).alone, 0);
+		}
+		game_end(&game);
+	}
 }
 
 CASE("the first reading waits for as long as it takes, and what moved since then is not lost")

@@ -369,8 +369,7 @@ static void copy_interval(struct table_interval *to, const struct table_interval
 {
 	memcpy(to, from, offsetof(struct table_interval, moved));
 	to->moved[0] = from->moved[0];
-	to->to.at_ns = from->to.at_ns;
-	to->to.n_sockets = from->to.n_sockets;
+	memcpy(&to->to, &from->to, offsetof(struct table_post, rows_ns));
 	to->to.sockets[0] = from->to.sockets[0];
 	memcpy(to->parts, from->parts, (REGIONS + 1) * sizeof *to->parts);
 }
