@@ -271,11 +271,6 @@ static unsigned member_look(const struct member *member)
 	return n;
 }
 
-bool member_lives(const struct member *member, unsigned slot)
-{
-	return slot == member->slot || member_is_alone(member) || !mark_if_dead(member, slot);
-}
-
 /* Slot + 1, and the number of the slot's owner. */
 static uint64_t claim_of(unsigned slot, uint64_t state)
 {
@@ -297,8 +292,9 @@ bool member_holds_claim(const struct member *member, uint64_t claim)
 		return false; /* no member wrote it */
 	state = __atomic_load_n(&member->table->slots[slot].state, __ATOMIC_SEQ_CST);
 	phase = (enum table_phase)(state & 0xff);
-	return (phase == TABLE_JOINED || phase == TABLE_OBSERVES) &&
-	       claim == claim_of(slot, state) && member_lives(member, slot);
+	if ((phase != TABLE_JOINED && phase != TABLE_OBSERVES) || claim != claim_of(slot, state))
+		return false;
+	return slot == member->slot || member_is_alone(member) || !mark_if_dead(member, slot);
 }
 
 unsigned member_look_for_dead(const struct member *member)

@@ -69,13 +69,10 @@ bool member_has_slot(const struct member *member);
 /* Sets the sentence. Returns -EBADF: the slot is not this member's any more. */
 int member_say_none(void);
 
-/* Is the member of this slot alive? If not, marks it as dead. */
-bool member_lives(const struct member *member, unsigned slot);
-
 /* Names this member, from its join on, where it claims something of the table; never 0. */
 uint64_t member_claim(const struct member *member);
 
-/* Is the member that wrote @claim still there? */
+/* Is the member that wrote @claim still there? If not, marks it as dead. */
 bool member_holds_claim(const struct member *member, uint64_t claim);
 
 /* Marks the members that have died. Returns how many others are alive; 0 if this cannot be known

@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "client/region/cell.h"
-#include "client/region/cost.h"
 #include "client/region/counter.h"
+#include "client/region/pace.h"
 #include "common/clock.h"
 
 enum thread_state { THREAD_NEW, THREAD_COUNTS, THREAD_FAILED };
@@ -114,7 +114,7 @@ static bool misses_go_on(const struct regions *regions, bool is_inside, struct t
 	if (is_inside)
 		misses_charge(regions, NULL, timer);
 	if (timer->is_on)
-		cost_add_to(&table->slots[regions->team.member.slot].misses, timer->time_ns);
+		cost_add(&table->slots[regions->team.member.slot].misses, timer->time_ns);
 	return thread.state == THREAD_COUNTS;
 }
 

@@ -33,3 +33,19 @@ static inline uint32_t pace_overhead(uint32_t wish)
 {
 	return wish & ~PACE_WISHED;
 }
+
+/* --- what calls cost, for the report --- */
+
+/* Each call that takes a reading is timed. The others are timed at one passage in 64 of a process
+ * through a region, because reading the clock at each of them would make them a third slower: not
+ * the first one, which finds cold caches. */
+static inline bool cost_is_timed(uint64_t n_ended)
+{
+	return n_ended % 64 == 1;
+}
+
+static inline void cost_add(struct table_cost *cost, uint64_t time_ns)
+{
+	__atomic_fetch_add(&cost->n_calls, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cost->time_ns, time_ns, __ATOMIC_RELAXED);
+}

@@ -6,7 +6,6 @@
 
 #include "client/region/activity.h"
 #include "client/region/cell.h"
-#include "client/region/cost.h"
 #include "client/region/interval.h"
 #include "client/region/pace.h"
 #include "common/clock.h"
@@ -97,12 +96,13 @@ static struct edge edge_read(struct regions *regions, uint64_t called_ns, bool i
 /* Adds the cost of the call. */
 static void note_cost(struct regions *regions, const struct edge *edge)
 {
+	struct table_slot *own = &regions->team.table->slots[regions->team.member.slot];
 	uint64_t time_ns;
 
 	if (!edge->is_read && !edge->is_timed)
 		return;
 	time_ns = clock_now_ns() - edge->called_ns;
-	cost_add(regions->team.table, regions->team.member.slot, edge->is_read, time_ns);
+	cost_add(edge->is_read ? &own->reading : &own->other, time_ns);
 	if (edge->is_read)
 		pace_add_cost(regions->team.table, time_ns);
 }

@@ -12,7 +12,7 @@ struct passage {
 	uint64_t begun_ns;             /* the thread was inside */
 	uint64_t n_anew;     /* the table's at the begin; less than now if uncored counted anew */
 	int error;           /* result of passage_begin() */
-	bool is_timed;       /* see cost.h */
+	bool is_timed;       /* see pace.h */
 	bool is_counted;     /* see misses.h */
 	unsigned n_given_up; /* .region's at the begin; less than now if this was given up */
 };

@@ -142,7 +142,7 @@ struct table_region {
 
 /* --- members --- */
 
-/* Time of calls of begin and end; see cost.h. */
+/* Time of calls of begin and end; see pace.h. */
 struct table_cost {
 	uint64_t n_calls, time_ns; /* atomic */
 };
