@@ -181,13 +181,6 @@ int member_observe(struct member *ret, struct table *table, int fd)
 
 /* --- who lives --- */
 
-int member_say_none(void)
-{
-	return error_say(-EBADF,
-		"The program has closed a descriptor of libuncore, so its regions are not measured "
-		"any more.");
-}
-
 bool member_has_slot(const struct member *member)
 {
 	const uint64_t *state = &member->table->slots[member->slot].state;
@@ -195,15 +188,14 @@ bool member_has_slot(const struct member *member)
 	return LOAD(*state) >> 8 == member->state >> 8;
 }
 
-bool member_is_known(const struct member *member)
+int member_check(const struct member *member)
 {
-	return LOAD(member->table->slots[member->slot].state) == member->state;
-}
-
-bool member_is_one(const struct member *member)
-{
-	return member_is_known(member) &&
-	       (member_is_alone(member) || member_has_file(member, member->fd));
+	if (LOAD(member->table->slots[member->slot].state) == member->state &&
+		(member_is_alone(member) || member_has_file(member, member->fd)))
+		return 0;
+	return error_say(-EBADF,
+		"The program has closed a descriptor of libuncore, so its regions are not measured "
+		"any more.");
 }
 
 /* Uses an open file description lock, which conflicts with the locks of all processes. F_GETLK

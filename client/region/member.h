@@ -57,17 +57,12 @@ bool member_has_file(const struct member *member, int fd);
 /* Reserves room for a part of the table if that is a file of this process (own-table.h). */
 bool member_has_room(const struct member *member, const void *part, size_t size_bytes);
 
-/* Does no other member think that this one has died? Takes no system call. */
-bool member_is_known(const struct member *member);
-
-/* Is the slot still this member's? False if the program closed the descriptor. */
-bool member_is_one(const struct member *member);
+/* -EBADF with a sentence: the program closed the descriptor, so others take this member for dead,
+ * or may do so. */
+int member_check(const struct member *member);
 
 /* Does the slot still belong to this member, although it may have died or left? */
 bool member_has_slot(const struct member *member);
-
-/* Sets the sentence. Returns -EBADF: the slot is not this member's any more. */
-int member_say_none(void);
 
 /* Names this member, from its join on, where it claims something of the table; never 0. */
 uint64_t member_claim(const struct member *member);

@@ -26,9 +26,10 @@ static int passage_read_and_add(struct regions *regions)
 {
 	const struct table_header *header = &regions->team.table->header;
 	_cleanup_(readout_done) struct readout readout = { .n_sockets = 0 };
-	int r = member_is_one(&regions->team.member) ? meter_read(&regions->meter, &readout)
-						     : member_say_none();
+	int r = member_check(&regions->team.member);
 
+	if (r == 0)
+		r = meter_read(&regions->meter, &readout);
 	if (r < 0)
 		return r;
 	interval_add(&regions->team.member, &readout);

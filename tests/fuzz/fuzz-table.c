@@ -218,7 +218,7 @@ static void look_around(struct member *member)
 {
 	member_look_for_dead(member);
 	member_should_look(member, take_number());
-	member_is_one(member);
+	member_check(member);
 }
 
 static void work(struct member *member, unsigned region)
