@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/records/join.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/records/join-sockets.h"
@@ -45,27 +43,6 @@ static void join_platform(const struct record *record, struct record *total)
 		join_text(false, total->platform, record->platform, "several");
 }
 
-static int join_members(const struct record *record, struct record *total, bool is_folded)
-{
-	size_t n = (size_t)total->n_members + record->n_members;
-	struct record_member *larger;
-
-	if (is_folded) {
-		total->n_members = (uint32_t)n;
-		total->n_died += record_count_died(record);
-		return 0;
-	}
-	larger = realloc(total->members, (n + 1) * sizeof *larger);
-	if (!larger)
-		return -ENOMEM;
-	total->members = larger;
-	if (record->n_members)
-		memcpy(larger + total->n_members, record->members,
-			record->n_members * sizeof *larger);
-	total->n_members = (uint32_t)n;
-	return 0;
-}
-
 static void join_cost(const struct record_cost *cost, struct record_cost *total)
 {
 	total->n_reading = join_add(total->n_reading, cost->n_reading);
@@ -76,7 +53,7 @@ static void join_cost(const struct record_cost *cost, struct record_cost *total)
 	total->misses_ns = join_add(total->misses_ns, cost->misses_ns);
 }
 
-int join_head(const struct record *record, bool first, struct join *join)
+void join_head(const struct record *record, bool first, struct join *join)
 {
 	struct record *total = &join->total;
 
@@ -107,5 +84,6 @@ int join_head(const struct record *record, bool first, struct join *join)
 	join_metrics(record, join);
 	join_platform(record, total);
 	join_cost(&record->cost, &total->cost);
-	return join_members(record, total, join->is_folded);
+	total->n_members += record->n_members;
+	total->n_died += record_count_died(record);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/records/join-sockets.h"
 #include "client/records/join.h"
 #include "client/report/print.h"
 #include "client/report/quantity.h"
@@ -59,22 +60,36 @@ static uint32_t join_job_count_sockets(const struct record_region *sum)
 	return n;
 }
 
-/* The sockets of the sum are those of the nodes, one node after the other. */
-static void join_job_fill(const struct join *join, struct record_region rows[])
+/* A row for each socket of each node. */
+static int join_job_fill(const struct join *join, struct record_region rows[])
 {
-	struct record_socket *socket = join->total.regions[0].sockets;
+	const struct join_region *job = &join->regions[0];
+	int r = 0;
 
-	for (uint32_t i = 0; i < join->regions[0].n_parts; i++) {
-		const struct join_part *part = &join->regions[0].parts[i];
+	for (uint32_t i = 0; r == 0 && i < job->n_parts; i++) {
+		const struct join_part *part = &job->parts[i];
+		const struct record *record = &join->records[part->record];
+		struct record_region view;
 
-		for (uint32_t k = 0; k < part->n_sockets; k++, rows++) {
-			snprintf(rows->name, sizeof rows->name, "%.50s/%" PRIu32,
-				join->records[part->record].host, part->region->sockets[k].socket);
-			rows->n_others = socket->n_others;
-			rows->n_sockets = 1;
-			rows->sockets = socket++;
+		r = join_view(record, &join->total, part->region, &view);
+		for (uint32_t k = 0; r == 0 && k < part->n_sockets; k++, rows++) {
+			*rows = (struct record_region){ .n_others = view.sockets[k].n_others,
+				.n_sockets = 1,
+				.sockets = &view.sockets[k] };
+			snprintf(rows->name, sizeof rows->name, "%.50s/%" PRIu32, record->host,
+				view.sockets[k].socket);
 		}
 	}
+	return r;
+}
+
+static void join_job_done(const struct join *join, struct record_region rows[])
+{
+	const struct join_region *job = &join->regions[0];
+
+	for (uint32_t i = 0; i < job->n_parts; rows += job->parts[i++].n_sockets)
+		if (job->parts[i].n_sockets)
+			join_view_done(job->parts[i].region, rows->sockets);
 }
 
 int join_print_job(FILE *out, const struct join *join, bool nodes)
@@ -83,22 +98,24 @@ int join_print_job(FILE *out, const struct join *join, bool nodes)
 	const bool is_short = join->is_folded || (n > JOIN_PRINT_LINES && !nodes);
 	_cleanup_free_ struct record_region *rows = calloc(n + 1U, sizeof *rows);
 	struct record table = join->total; /* borrows all its members */
+	int r = rows ? 0 : -ENOMEM;
 
-	if (!rows)
-		return -ENOMEM;
-	join_job_print_heading(out, join);
-	if (!is_short)
-		join_job_fill(join, rows);
+	if (r == 0 && !is_short)
+		r = join_job_fill(join, rows);
 	table.rows = "host/socket";
 	table.regions = rows;
 	table.n_regions = is_short ? 0 : n;
-	if (n > 1) {
+	if (r == 0 && n > 1) {
 		rows[table.n_regions] = join->total.regions[0];
 		strcpy(rows[table.n_regions++].name, "all");
 	}
-	if (table.n_regions)
+	if (r == 0)
+		join_job_print_heading(out, join);
+	if (r == 0 && table.n_regions)
 		record_print_regions(out, &table);
-	if (is_short)
+	if (r == 0 && is_short)
 		fprintf(out, " --nodes prints all %" PRIu32 " sockets.\n", n);
-	return 0;
+	if (rows && !is_short)
+		join_job_done(join, rows);
+	return r;
 }

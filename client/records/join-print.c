@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/records/join-sockets.h"
 #include "client/records/spread.h"
 #include "client/report/columns.h"
 #include "client/report/derived.h"
@@ -176,33 +177,41 @@ static void join_print_imbalance(FILE *out, const struct join *join)
 
 /* --- nodes --- */
 
+static int join_fill_nodes(
+	const struct join *join, const struct join_region *region, struct record_region views[])
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < region->n_parts; i++) {
+		const struct record *record = &join->records[region->parts[i].record];
+
+		r = join_view(record, &join->total, region->parts[i].region, &views[i]);
+		snprintf(views[i].name, sizeof views[i].name, "%.63s", record->host);
+	}
+	return r;
+}
+
 /* The same table with a line for each node. */
 static int print_nodes_of(FILE *out, const struct join *join, uint32_t i)
 {
 	const struct join_region *region = &join->regions[i];
 	_cleanup_free_ struct record_region *views = calloc(region->n_parts, sizeof *views);
-	struct record_socket *sockets = join->total.regions[i].sockets;
 	struct record nodes = join->total; /* borrows all that it has */
 	char name[COLUMN_CELL_MAX];
+	int r = views ? join_fill_nodes(join, region, views) : -ENOMEM;
 
-	if (!views)
-		return -ENOMEM;
-	for (uint32_t k = 0; k < region->n_parts; k++) {
-		views[k] = *region->parts[k].region;
-		views[k].sockets = sockets;
-		views[k].member_ns = NULL; /* the members are those of all nodes */
-		sockets += views[k].n_sockets;
-		snprintf(views[k].name, sizeof views[k].name, "%.63s",
-			join->records[region->parts[k].record].host);
-	}
 	*nodes.team = '\0';         /* its ranks are those of all nodes */
 	strcpy(nodes.host, "each"); /* the sockets are of one node */
 	nodes.regions = views;
 	nodes.n_regions = region->n_parts;
 	join_write_name(join, i, name);
-	fprintf(out, "\n %s %s on each node:\n", nodes.rows ? "Job" : "Region", name);
-	record_print_regions(out, &nodes);
-	return 0;
+	if (r == 0) {
+		fprintf(out, "\n %s %s on each node:\n", nodes.rows ? "Job" : "Region", name);
+		record_print_regions(out, &nodes);
+	}
+	for (uint32_t k = 0; views && k < region->n_parts; k++)
+		join_view_done(region->parts[k].region, views[k].sockets);
+	return r;
 }
 
 /* If a name has several rows, the row of a single node says all. */

@@ -8,6 +8,19 @@
 #include "client/report/derived.h"
 #include "common/array.h"
 
+void join_match_metrics(
+	const struct record *total, const struct record *record, uint32_t ret[UNCORE_METRICS_MAX])
+{
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
+		const uint32_t metric =
+			i < total->n_metrics ? derived_find(record, total->metrics[i]) : UINT32_MAX;
+		const bool is_same =
+			metric != UINT32_MAX && strcmp(record->units[metric], total->units[i]) == 0;
+
+		ret[i] = is_same ? metric : UINT32_MAX;
+	}
+}
+
 static int copy_text(const char *text, char **ret)
 {
 	*ret = text ? strdup(text) : NULL;
@@ -37,7 +50,8 @@ static int copy_value(const struct record_value *values, uint32_t metric, struct
 	return copy_text(why, &ret->why);
 }
 
-int join_copy_socket(const struct join_source *source, const struct record_socket *from,
+/* Adds a socket as it is. */
+static int join_begin_socket(const struct join_source *source, const struct record_socket *from,
 	struct record_region *total)
 {
 	struct record_socket *to;
@@ -45,27 +59,21 @@ int join_copy_socket(const struct join_source *source, const struct record_socke
 
 	if (r < 0)
 		return r;
-	to = &total->sockets[total->n_sockets];
-	*to = (struct record_socket){
-		.socket = total->n_sockets++,
-		.package = from->package,
-		.window_ns = from->window_ns,
-		.skew_ns = from->skew_ns,
-		.quantum_bytes = from->quantum_bytes,
-		.n_others = from->n_others,
-	};
-	for (uint32_t i = 0; r == 0 && i < source->n_metrics; i++)
+	to = &total->sockets[total->n_sockets++];
+	*to = *from;
+	memset(to->values, 0, sizeof to->values);
+	for (uint32_t i = 0; r == 0 && i < UNCORE_METRICS_MAX; i++)
 		r = copy_value(from->values, source->metrics[i], &to->values[i]);
 	return r;
 }
 
-/* Can both be one? Then they lack the same values for the same reasons. */
+/* Can both be one? Then they have one number, and lack the same values for the same reasons. */
 static bool is_like(const struct join_source *source, const struct record_socket *from,
 	const struct record_socket *sum)
 {
-	bool like = !from->window_ns == !sum->window_ns;
+	bool like = from->socket == sum->socket && !from->window_ns == !sum->window_ns;
 
-	for (uint32_t i = 0; like && i < source->n_metrics; i++) {
+	for (uint32_t i = 0; like && i < UNCORE_METRICS_MAX; i++) {
 		const char *why = join_why_absent(from->values, source->metrics[i]);
 		const char *other = join_why_absent(sum->values, i);
 
@@ -83,12 +91,30 @@ static void join_add_value(const struct record_value *part, struct record_value 
 	sum->quality |= part->quality;
 }
 
-static void join_add_socket(const struct join_source *source, const struct record_socket *from,
+/* Begins a sum with its first socket. */
+static int begin_sum(struct record_socket *sum)
+{
+	struct record_sums *sums = calloc(1, sizeof *sums);
+
+	if (!sums)
+		return -ENOMEM;
+	sums->n = 1;
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
+		sums->of[i] = derived_socket(sum, i);
+	sum->sums = sums;
+	return 0;
+}
+
+static int join_sum_socket(const struct join_source *source, const struct record_socket *from,
 	struct record_socket *sum)
 {
+	if (!sum->sums && begin_sum(sum) < 0)
+		return -ENOMEM;
 	sum->window_ns = join_add(sum->window_ns, from->window_ns);
+	sum->skew_ns = join_add(sum->skew_ns, from->skew_ns);
+	sum->quantum_bytes = join_add(sum->quantum_bytes, from->quantum_bytes);
 	sum->sums->n++;
-	for (uint32_t i = 0; i < source->n_metrics; i++) {
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
 		const uint32_t metric = source->metrics[i];
 		struct record_sum part;
 
@@ -100,32 +126,54 @@ static void join_add_socket(const struct join_source *source, const struct recor
 		sum->sums->of[i].rate_bound += part.rate_bound;
 		join_add_value(&from->values[metric], &sum->values[i]);
 	}
-}
-
-/* Begins a sum with its first socket. */
-static int begin_sum(struct record_socket *sum, uint32_t n_metrics)
-{
-	struct record_sums *sums = calloc(1, sizeof *sums);
-
-	if (!sums)
-		return -ENOMEM;
-	sums->n = 1;
-	for (uint32_t i = 0; i < n_metrics; i++)
-		sums->of[i] = derived_socket(sum, i);
-	sum->sums = sums;
 	return 0;
 }
 
-int join_fold_socket(const struct join_source *source, const struct record_socket *from,
+int join_add_socket(const struct join_source *source, const struct record_socket *from,
 	struct record_region *total)
 {
-	int r;
-
 	for (uint32_t i = 0; i < total->n_sockets; i++)
-		if (is_like(source, from, &total->sockets[i])) {
-			join_add_socket(source, from, &total->sockets[i]);
-			return 0;
-		}
-	r = join_copy_socket(source, from, total);
-	return r < 0 ? r : begin_sum(&total->sockets[total->n_sockets - 1], source->n_metrics);
+		if (is_like(source, from, &total->sockets[i]))
+			return join_sum_socket(source, from, &total->sockets[i]);
+	return join_begin_socket(source, from, total);
+}
+
+/* --- a part by itself --- */
+
+static struct record_value join_borrow_value(const struct record_value *values, uint32_t metric)
+{
+	const char *why = join_why_absent(values, metric);
+
+	return why ? (struct record_value){ .quality = UNCORE_ABSENT, .why = (char *)why }
+		   : values[metric];
+}
+
+/* Mostly all nodes have the same metrics, so nothing is copied. */
+int join_view(const struct record *record, const struct record *total,
+	const struct record_region *region, struct record_region *ret)
+{
+	uint32_t metrics[UNCORE_METRICS_MAX];
+	bool is_same = true;
+
+	*ret = *region;
+	ret->member_ns = NULL;
+	join_match_metrics(total, record, metrics);
+	for (uint32_t i = 0; i < total->n_metrics; i++)
+		is_same &= metrics[i] == i;
+	if (is_same)
+		return 0;
+	ret->sockets = calloc(region->n_sockets + 1U, sizeof *ret->sockets);
+	for (uint32_t i = 0; ret->sockets && i < region->n_sockets; i++) {
+		ret->sockets[i] = region->sockets[i];
+		for (uint32_t k = 0; k < total->n_metrics; k++)
+			ret->sockets[i].values[k] =
+				join_borrow_value(region->sockets[i].values, metrics[k]);
+	}
+	return ret->sockets ? 0 : -ENOMEM;
+}
+
+void join_view_done(const struct record_region *region, struct record_socket *sockets)
+{
+	if (sockets != region->sockets)
+		free(sockets);
 }

@@ -88,7 +88,7 @@ static int join_add_region(struct join *join, const struct join_source *source, 
 	total = &join->total.regions[n];
 	*total = (struct record_region){ .n_sockets = 0 };
 	strcpy(total->name, name);
-	if (source->group >= join->runs.n_runs && !join->is_folded)
+	if (source->group >= join->runs.n_runs)
 		total->node = source->place + 1;
 	else if (join->runs.n_runs > 1)
 		total->run = source->group + 1;
@@ -167,26 +167,8 @@ static int join_part(
 		r = ranks_add(&region->ranks, source->record, from, source->place);
 	}
 	for (uint32_t i = 0; r == 0 && i < from->n_sockets; i++)
-		r = (join->is_folded ? join_fold_socket : join_copy_socket)(
-			source, &from->sockets[i], total);
+		r = join_add_socket(source, &from->sockets[i], total);
 	return r;
-}
-
-/* A sum of sockets also has a reason for each metric that a later node may have. */
-static void join_match_metrics(const struct join *join, struct join_source *source)
-{
-	const struct record *total = &join->total;
-
-	source->n_metrics = join->is_folded ? UNCORE_METRICS_MAX : total->n_metrics;
-	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
-		const uint32_t metric = i < total->n_metrics
-						? derived_find(source->record, total->metrics[i])
-						: UINT32_MAX;
-		const bool is_same = metric != UINT32_MAX &&
-				     strcmp(source->record->units[metric], total->units[i]) == 0;
-
-		source->metrics[i] = is_same ? metric : UINT32_MAX;
-	}
 }
 
 static int join_record(struct join *join, uint32_t place, uint32_t group)
@@ -197,7 +179,7 @@ static int join_record(struct join *join, uint32_t place, uint32_t group)
 
 	if (r < 0 || record->beside)
 		return r;
-	join_match_metrics(join, &source);
+	join_match_metrics(&join->total, record, source.metrics);
 	for (uint32_t i = 0; r == 0 && i < record->n_regions; i++)
 		r = join_part(join, &source, &record->regions[i]);
 	return r;
@@ -271,7 +253,7 @@ static int join_all(struct join *join)
 
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
 		if (!join->records[i].beside) {
-			r = join_head(&join->records[i], first, join);
+			join_head(&join->records[i], first, join);
 			first = false;
 		}
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++) {
@@ -308,12 +290,12 @@ int join_fold(struct join *join, struct record *record)
 	if (r < 0)
 		return r;
 	join->is_folded = true;
+	join->runs.n_runs = 1; /* as long as nothing else is known */
 	join->records = list.records;
 	join->hosts.of_hosts = true;
 	head = &join->records[join->n_records++];
-	r = join_head(head, join->n_records == 1, join);
-	if (r == 0)
-		r = join_record(join, join->n_records - 1, 0);
+	join_head(head, join->n_records == 1, join);
+	r = join_record(join, join->n_records - 1, 0);
 	record_drop_regions(head);
 	free(take_ptr(head->members));
 	return r;

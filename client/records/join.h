@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins records of several nodes into one. Regions and metrics are matched by name. A region of the
- * sum has the sockets of all nodes, one node after the other, so derived.h applies to the sum, too.
- * If runs.h finds several runs, or records that are in no run, the total has a region of the same
- * name for each of them, and these are not summed.
+ * Joins records of several nodes into one. Regions and metrics are matched by name, and sockets of
+ * one number become one (join-sockets.h). If runs.h finds several runs, or records that are in no
+ * run, the total has a region of the same name for each of them, and these are not summed.
  */
 #pragma once
 
@@ -29,7 +28,7 @@ struct join_region {
 	uint32_t name, group; /* the order of the regions: by name, then by run */
 	bool lacks_work;      /* has more units of work than the sum has room for */
 	uint32_t n_parts;
-	struct join_part *parts; /* owned; in the order of the records, as the sockets of the sum */
+	struct join_part *parts; /* owned; in the order of the records */
 	uint32_t n_metrics;
 	double *counts;     /* owned; of the first n_metrics, of each part; NAN: not known */
 	struct ranks ranks; /* owned; of all nodes, as far as they are known */
@@ -79,9 +78,8 @@ void join_tag(const struct join *join, const struct record_region *region, char 
 struct record_region join_row(const struct join *join, uint32_t region);
 void join_write_name(const struct join *join, uint32_t region, char *ret_text); /* as a cell */
 
-/* Joins the parts of a record other than regions: processes, metrics, times and cost. 0; -ENOMEM.
- */
-int join_head(const struct record *record, bool first, struct join *join);
+/* Joins the parts of a record other than regions: processes, metrics, times and cost. */
+void join_head(const struct record *record, bool first, struct join *join);
 
 void join_done(struct join *join);
 
