@@ -18,6 +18,11 @@ int jsonwriter_init(struct jsonwriter *ret, bool pretty)
 	return ret->out ? 0 : -ENOMEM;
 }
 
+void jsonwriter_init_to(struct jsonwriter *ret, bool pretty, FILE *out)
+{
+	*ret = (struct jsonwriter){ .out = out, .pretty = pretty };
+}
+
 /* --- texts --- */
 
 static const struct {

@@ -17,7 +17,7 @@
 enum { JSONWRITER_DEPTH_MAX = 40 };
 
 struct jsonwriter {
-	FILE *out; /* writes to .text, so the struct must not be moved */
+	FILE *out; /* the caller's, or writes to .text, so the struct must not be moved */
 	char *text;
 	size_t size_bytes;
 	bool pretty;  /* a line for each member; else all in one line */
@@ -28,6 +28,9 @@ struct jsonwriter {
 
 /* 0; -ENOMEM: the functions below do nothing then. */
 int jsonwriter_init(struct jsonwriter *ret, bool pretty);
+
+/* Writes to the caller's stream at once: of the functions at the end none is needed. */
+void jsonwriter_init_to(struct jsonwriter *ret, bool pretty, FILE *out);
 
 /* @key NULL: an element of an array, or the document itself. */
 void jsonwriter_object(struct jsonwriter *json, const char *key);

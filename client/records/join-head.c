@@ -58,6 +58,7 @@ void join_head(const struct record *record, bool first, struct join *join)
 	struct record *total = &join->total;
 
 	join_text(first, total->team, record->team, "");
+	join_text(first, total->step, record->step, "");
 	join_text(first, total->job, record->job, "");
 	join_text(first, total->label, record->label, "");
 	join_text(first, total->command, record->command, "several commands");
@@ -65,7 +66,6 @@ void join_head(const struct record *record, bool first, struct join *join)
 	if (first) {
 		total->rows = record->rows;
 		total->batch = record->batch;
-		total->batch.text = NULL;
 		total->run = record->run;
 		total->begun_ns = record->begun_ns;
 		total->ended_ns = record->ended_ns;

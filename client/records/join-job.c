@@ -20,14 +20,6 @@ void notes_write_user(FILE *out, int64_t uid)
 		fputs("an unknown user", out);
 }
 
-const char *join_job_key(const struct join *join)
-{
-	for (uint32_t i = 0; i < join->n_records; i++)
-		if (*join->records[i].step)
-			return join->records[i].step;
-	return "";
-}
-
 static void join_job_print_heading(FILE *out, const struct join *join)
 {
 	const struct record *total = &join->total;
@@ -36,8 +28,8 @@ static void join_job_print_heading(FILE *out, const struct join *join)
 
 	fprintf(out, "\n Job %s of ", total->job);
 	notes_write_user(out, total->batch.uid);
-	if (*join_job_key(join))
-		fprintf(out, ", run %s", join_job_key(join));
+	if (*total->step)
+		fprintf(out, ", run %s", total->step);
 	fprintf(out, ", %" PRIu32 " host%s, ", n, n > 1 ? "s" : "");
 	notes_write_span(out, total->begun_ns, total->ended_ns);
 	if (!isnan(total->batch.seconds)) {

@@ -37,10 +37,10 @@ static void spread_json(
 	jsonwriter_close(json);
 }
 
-void join_json_imbalance(
-	struct jsonwriter *json, const char *key, const struct join *join, uint32_t region)
+/* How far the nodes are apart in each metric of a region. */
+static void imbalance_json(struct jsonwriter *json, const struct join *join, uint32_t region)
 {
-	jsonwriter_object(json, key);
+	jsonwriter_object(json, "metrics");
 	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
 		struct join_imbalance imbalance = join_imbalance(join, region, i);
 
@@ -61,7 +61,7 @@ static void join_region_json(struct jsonwriter *json, const struct join *join, u
 	jsonwriter_text(json, "region", join->total.regions[region].name);
 	record_json_tags(json, &join->total.regions[region]);
 	jsonwriter_number(json, "nodes", join->regions[region].n_parts);
-	join_json_imbalance(json, "metrics", join, region);
+	imbalance_json(json, join, region);
 	if (join->n_ranks <= JOIN_RANKS_MOST)
 		ranks_json(json, &join->regions[region].ranks, join->records);
 	jsonwriter_close(json);
@@ -80,10 +80,9 @@ static void notes_json(struct jsonwriter *json, const char *notes)
 	jsonwriter_close(json);
 }
 
-void join_json_notes(struct jsonwriter *json, const struct join *join,
-	const struct hostlist *expected, const char *notes)
+static void missing_json(
+	struct jsonwriter *json, const struct join *join, const struct hostlist *expected)
 {
-	notes_json(json, notes);
 	jsonwriter_array(json, "missing");
 	for (size_t i = 0; i < expected->n_names; i++)
 		if (!join_has_host(join, expected->names[i]))
@@ -109,20 +108,6 @@ static void runs_json(struct jsonwriter *json, const struct join *join)
 		places_json(json, NULL, join, i);
 	jsonwriter_close(json);
 	places_json(json, "apart", join, RUNS_APART);
-}
-
-static void begin_json(struct jsonwriter *json, const struct join *join,
-	const struct hostlist *expected, const char *notes)
-{
-	jsonwriter_object(json, NULL);
-	jsonwriter_number(json, "schema", RECORD_SCHEMA);
-	join_json_notes(json, join, expected, notes);
-	runs_json(json, join);
-	record_json_member(json, "total", &join->total);
-	jsonwriter_array(json, "imbalance");
-	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		join_region_json(json, join, i);
-	jsonwriter_close(json);
 }
 
 /* --- pages --- */
@@ -171,7 +156,7 @@ static bool join_has_room(const struct join *join)
 	       COUNTS_MOST;
 }
 
-void join_json_counts(struct jsonwriter *json, const struct join *join)
+static void join_counts_json(struct jsonwriter *json, const struct join *join)
 {
 	jsonwriter_array(json, "nodes");
 	for (uint32_t i = 0; i < join->n_records; i++)
@@ -193,16 +178,19 @@ static void nodes_json(struct jsonwriter *json, const struct join *join)
 	jsonwriter_close(json);
 }
 
-int join_json(const struct join *join, const struct hostlist *expected, const char *notes,
-	bool is_page, char **ret_text)
+void join_json(struct jsonwriter *json, const struct join *join, const struct hostlist *expected,
+	const char *notes, bool is_page)
 {
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-
-	jsonwriter_init(&json, !is_page);
-	begin_json(&json, join, expected, notes);
-	(is_page ? join_json_counts : nodes_json)(&json, join);
+	jsonwriter_number(json, "schema", RECORD_SCHEMA);
+	notes_json(json, notes);
+	missing_json(json, join, expected);
+	runs_json(json, join);
+	record_json_member(json, "total", &join->total);
+	jsonwriter_array(json, "imbalance");
+	for (uint32_t i = 0; i < join->total.n_regions; i++)
+		join_region_json(json, join, i);
+	jsonwriter_close(json);
+	(is_page ? join_counts_json : nodes_json)(json, join);
 	if (is_page)
-		join_json_bins(&json, join);
-	jsonwriter_close(&json);
-	return jsonwriter_finish(&json, ret_text);
+		join_json_bins(json, join);
 }

@@ -113,6 +113,8 @@ static int join_sum_socket(const struct join_source *source, const struct record
 	sum->window_ns = join_add(sum->window_ns, from->window_ns);
 	sum->skew_ns = join_add(sum->skew_ns, from->skew_ns);
 	sum->quantum_bytes = join_add(sum->quantum_bytes, from->quantum_bytes);
+	if ((uint64_t)from->n_others > (uint64_t)sum->n_others) /* -1 is above all */
+		sum->n_others = from->n_others;
 	sum->sums->n++;
 	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
 		const uint32_t metric = source->metrics[i];

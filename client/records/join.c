@@ -239,6 +239,8 @@ static int join_end(struct join *join)
 {
 	int r = sort_regions(join);
 
+	if (join->total.rows && !join_is_job(join))
+		join->total.batch = (struct record_batch){ .uid = -1, .seconds = NAN };
 	/* The shared part of the window is the mean of the nodes, because the window is. */
 	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
 		join->total.regions[i].shared_ns /= join->regions[i].n_parts;

@@ -124,6 +124,9 @@ void twins_done(struct twins *twins);
 /* Writes all notes, also on runs, and on records that are in no run. */
 void notes_write(const struct join *join, FILE *out);
 
+/* "#2: 3 nodes, ", the time and the name of a run */
+void notes_write_run(const struct join *join, uint32_t run, FILE *out);
+
 /* "2026-11-21T22:45:01.123Z to an unknown time" */
 void notes_write_span(FILE *out, int64_t begun_ns, int64_t ended_ns);
 
@@ -150,32 +153,20 @@ static inline bool join_is_job(const struct join *join)
 /* Parts of this output: such a job's heading and a line for each of its sockets; the ranks that
  * stand out, if any does. */
 int join_print_job(FILE *out, const struct join *join, bool nodes);
-const char *join_job_key(const struct join *join); /* of its run; "": none */
 void join_print_ranks(FILE *out, const struct join *join);
 
 /*
- * As JSON (uncore-report(5)): the records as they were read, their sum, the imbalance, the notes,
- * and the hosts of @expected that have no record. For a page, of each node only its name and what
- * each region counted there. *@ret_text is the caller's. 0; -ENOMEM.
+ * As the members of an open object (uncore-report(5)): the records as they were read, their sum,
+ * the imbalance, the notes, and the hosts of @expected that have no record. For a page, of each
+ * node only its name and what each region counted there.
  */
-int join_json(const struct join *join, const struct hostlist *expected, const char *notes,
-	bool is_page, char **ret_text);
-
-/* The members "nodes" and "counts", for pages. */
-void join_json_counts(struct jsonwriter *json, const struct join *join);
+void join_json(struct jsonwriter *json, const struct join *join, const struct hostlist *expected,
+	const char *notes, bool is_page);
 
 /* For pages, the member "rank_bins": for each region which of JOIN_BINS + 1 places between 0 and
  * the most have ranks, and how many. */
 enum { JOIN_BINS = 240 };
 void join_json_bins(struct jsonwriter *json, const struct join *join);
-
-/* The members "notes", from the lines @notes, and "missing". */
-void join_json_notes(struct jsonwriter *json, const struct join *join,
-	const struct hostlist *expected, const char *notes);
-
-/* How far the nodes are apart in each metric of a region. */
-void join_json_imbalance(
-	struct jsonwriter *json, const char *key, const struct join *join, uint32_t region);
 
 /* As CSV (client/report/csv.h): a line for each node, region, socket and metric, and for each unit
  * of work. */

@@ -74,7 +74,7 @@ void notes_write_span(FILE *out, int64_t begun_ns, int64_t ended_ns)
 	notes_write_time(out, ended_ns);
 }
 
-static void write_run(const struct join *join, uint32_t run, FILE *out)
+void notes_write_run(const struct join *join, uint32_t run, FILE *out)
 {
 	const struct record *first = NULL;
 	int64_t ended_ns = 0;
@@ -109,7 +109,7 @@ static void notes_write_runs(const struct join *join, FILE *out)
 		out);
 	for (uint32_t i = 0; i < join->runs.n_runs; i++)
 		if (note_kind_goes_on(&kind))
-			write_run(join, i, out);
+			notes_write_run(join, i, out);
 }
 
 /* --- records that are in none --- */

@@ -46,6 +46,9 @@ static void report_socket_json(struct jsonwriter *json, const struct record *rec
 	jsonwriter_object(json, NULL);
 	format_json_members(json, &shown);
 	jsonwriter_number(json, "quantum_bytes", region->sockets[i].quantum_bytes);
+	if (record->rows)
+		jsonwriter_known(json, "others", region->sockets[i].n_others >= 0,
+			region->sockets[i].n_others);
 	jsonwriter_close(json);
 }
 
@@ -231,6 +234,17 @@ void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
 			(int)(real_ns / 1000000 % 1000));
 }
 
+void record_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
+{
+	char text[RECORD_TIME_MAX], *end = ret_text;
+
+	record_time_ms(real_ns, text);
+	for (const char *c = *text ? text : "0"; *c; c++)
+		if (!strchr("-:", *c))
+			*end++ = *c;
+	*end = '\0';
+}
+
 void record_json_time(struct jsonwriter *json, const char *key, int64_t real_ns)
 {
 	char text[RECORD_TIME_MAX];
@@ -311,6 +325,16 @@ static void team_json(struct jsonwriter *json, const struct record *record)
 	jsonwriter_close(json);
 }
 
+/* Of a batch system's job. */
+static void batch_json(struct jsonwriter *json, const struct record *record)
+{
+	if (!record->rows)
+		return;
+	jsonwriter_known(json, "uid", record->batch.uid >= 0, record->batch.uid);
+	jsonwriter_real(json, "seconds", record->batch.seconds);
+	jsonwriter_text_or_null(json, "exit", record->batch.exit);
+}
+
 /* null: not known. */
 static void cost_json(struct jsonwriter *json, const struct record *record)
 {
@@ -344,6 +368,7 @@ void record_json_member(struct jsonwriter *json, const char *key, const struct r
 	process_json(json, record);
 	note_json(json, record);
 	team_json(json, record);
+	batch_json(json, record);
 	cost_json(json, record);
 	metrics_json(json, record);
 	jsonwriter_array(json, "regions");

@@ -28,5 +28,9 @@ void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX]);
 /* "2026-11-21T22:45:01.123Z". */
 void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX]);
 
-/* The same as a member; null for "". */
+/* The same without characters that are special to a shell or to scp(1), as files are named:
+ * "20261121T224501.123Z"; "0". */
+void record_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX]);
+
+/* As record_time_ms(), as a member; null for "". */
 void record_json_time(struct jsonwriter *json, const char *key, int64_t real_ns);

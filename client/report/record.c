@@ -39,7 +39,6 @@ void record_done(struct record *record)
 	free(record->members);
 	free(record->failure);
 	free(record->warning);
-	free(record->batch.text);
 	*record = (struct record){};
 }
 

@@ -121,7 +121,6 @@ struct record_batch {
 	char exit[64];
 	uint64_t monotonic_ns; /* tells records apart that are equal in all else */
 	uint32_t n_unused;     /* sockets that the job could not use */
-	char *text;            /* owned: as it was read; or NULL */
 };
 
 struct record {

@@ -16,6 +16,7 @@
 #include "client/records/read.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
+#include "common/jsonwriter.h"
 #include "common/macro.h"
 #include "common/text.h"
 #include "tests/fuzz/target.h"
@@ -71,9 +72,23 @@ static void show_one(const struct record *record)
 	expect_plain(text);
 }
 
+static void write_sum(
+	const struct join *join, const struct hostlist *hosts, const char *notes, bool is_page)
+{
+	_cleanup_free_ char *text = NULL;
+	struct jsonwriter json;
+
+	jsonwriter_init(&json, false);
+	jsonwriter_object(&json, NULL);
+	join_json(&json, join, hosts, notes, is_page);
+	jsonwriter_close(&json);
+	if (jsonwriter_finish(&json, &text) < 0)
+		err(1, "Cannot write a sum");
+}
+
 static void show_sum(const struct join *join, const struct hostlist *hosts)
 {
-	_cleanup_free_ char *notes = NULL, *text = NULL, *json = NULL, *page = NULL;
+	_cleanup_free_ char *notes = NULL, *text = NULL;
 	size_t size_bytes;
 	FILE *out = begin_text(&notes, &size_bytes);
 
@@ -89,9 +104,8 @@ static void show_sum(const struct join *join, const struct hostlist *hosts)
 	record_csv(out, join);
 	fclose(out);
 	expect_plain(text);
-	if (join_json(join, hosts, notes, false, &json) < 0 ||
-		join_json(join, hosts, notes, true, &page) < 0)
-		err(1, "Cannot write a sum");
+	write_sum(join, hosts, notes, false);
+	write_sum(join, hosts, notes, true);
 }
 
 static void join_and_show(struct record_list *list, const struct hostlist *hosts)

@@ -58,7 +58,7 @@ static int report_of_job(const struct job_options *options)
 	int status = job_report_options_parse(options->argc, options->argv, &report);
 
 	if (status < 0)
-		status = job_report(&report);
+		status = report_show(&report);
 	hostlist_done(&report.hosts);
 	return status;
 }

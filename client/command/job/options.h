@@ -29,8 +29,5 @@ int job_list(const struct job_options *options);
 /* Prints what an open job's node has moved so far. Returns the exit status. */
 int job_show(const struct job_options *options);
 
-/* Joins the records of a job. Returns the exit status. */
-int job_report(const struct report_options *options);
-
 /* "uncore job begin" */
 const char *job_verb_title(enum job_verb verb);

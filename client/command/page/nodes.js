@@ -57,9 +57,14 @@ function strip(counts, percentiles, width, write) {
 	return { height: STRIP, shapes };
 }
 
-/* write: as people read a count. */
-function add_strip(title, percentiles, counts, hosts, write = page.bytes) {
-	const outliers = outliers_of(counts, hosts);
+/* Of the nodes whose counts are known. write: as people read a count. */
+function add_strip(title, all, hosts, write = page.bytes) {
+	const counts = all.filter(is_known);
+
+	if (!counts.length)
+		return;
+	const percentiles = percentiles_of(counts);
+	const outliers = outliers_of(counts, hosts.filter((_, i) => is_known(all[i])));
 	const [least, low, median, high, most] = percentiles.map(write);
 	const named = outliers.slice(0, 8).map(({ count, host }) => `${host} ${write(count)}`).join(", ");
 

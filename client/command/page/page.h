@@ -16,7 +16,7 @@ struct page_kind {
 	const char *head, *tail;
 };
 
-extern const struct page_kind page_job, page_report, page_stat, page_validate;
+extern const struct page_kind page_report, page_stat, page_validate;
 
 /* JSON; more JSON of this kind of page, or nothing; the same figures for people; HTML for browsers
  * without scripts. */

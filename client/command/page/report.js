@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page of `uncore report`: page.data is its JSON without the records of each node. */
+/* The page of `uncore report` and `uncore job report`: page.data is the JSON without the records of each node. */
 "use strict";
 
 const tag_of = (region) => region.name + (region.run ? ` #${region.run}` : "") +
@@ -113,7 +113,7 @@ function add_regions(record) {
 	const columns = [["Region"], ["Passages", true], ["Ranks", true], ["Open for", true], ["Read", true], ["Written", true],
 		["Between"], ["Rate", true], ["Evaded", true], ["Quality"]];
 
-	page.add(page.element("h2", {}, "Regions"));
+	page.add(page.element("h2", {}, is_of_job(record) ? "Job" : "Regions"));
 	if (!record.regions.length) {
 		page.add(page.element("p", {}, "There are no regions."));
 		return;
@@ -168,20 +168,21 @@ function add_nodes(report) {
 	page.add(page.element("p", { class: "dim" }, `${STRIPS} Bytes of a rank do not exist, because all that a socket does is ` +
 		"counted once."));
 	report.imbalance.forEach((one, i) => {
-		const counts = report.counts[i];
+		const name = tag_of({ ...one, name: one.region });
+		const { nodes = [], open_ns = [], ...counts } = one.nodes > 1 && report.counts[i] ? report.counts[i] : {};
+		const hosts = nodes.map((node) => report.nodes[node].host);
 
-		for (const [metric, figure] of counts && one.nodes > 1 ? Object.entries(one.metrics) : [])
-			if (counts[metric] && figure.percentiles)
-				add_strip(`${tag_of({ ...one, name: one.region })}: ${metric}`, figure.percentiles, counts[metric],
-					counts.nodes.map((node) => report.nodes[node].host));
-		if (counts && one.nodes > 1)
-			add_strip(`${tag_of({ ...one, name: one.region })}: open for`, percentiles_of(counts.open_ns), counts.open_ns,
-				counts.nodes.map((node) => report.nodes[node].host), (ns) => page.seconds(ns / 1e9));
+		for (const [metric, all] of Object.entries(counts))
+			add_strip(`${name}: ${metric}`, all, hosts);
+		add_strip(`${name}: open for`, open_ns, hosts, (ns) => page.seconds(ns / 1e9));
 	});
 	if (!report.counts.length)
 		page.add(page.element("p", {}, "There are too many nodes and regions to show each of them here; " +
 			"uncore report --csv has them."));
-	add_worst(shown);
+	if (is_of_job(report.total))
+		add_hosts(report);
+	else
+		add_worst(shown);
 }
 
 function add_worst(shown) {
@@ -454,23 +455,37 @@ function add_record(record) {
 	add_regions(record);
 }
 
+function title_of(data, first) {
+	const hosts = data.total ? `${data.nodes.length} records of nodes` : first.host;
+
+	if (is_of_job(first))
+		return [`Memory traffic of ${first.job ? `job ${first.job}` : "jobs"}`, [user(first.uid), first.step ? `run ${first.step}` : "", hosts, first.begun, first.ended,
+			is_known(first.seconds) ? page.seconds(first.seconds) : "", first.exit ? `exit ${first.exit}` : ""]];
+	return [`Memory traffic of ${first.command || "a program"}`, [hosts, first.begun, first.job ? `job ${first.job}` : "",
+		first.step ? `step ${first.step}` : "", first.label ? `label ${first.label}` : ""]];
+}
+
+function add_title(data, first) {
+	const [title, facts] = first ? title_of(data, first) : ["Memory traffic: there is nothing to show", []];
+
+	page.title(title, first ? [...facts, first.platform ? `platform ${first.platform}` : "",
+		first.version ? `uncore ${first.version}` : ""] : facts);
+}
+
 function add_all() {
 	const data = page.data || [];
-	const records = records_of(data);
-	const first = records[0];
-	const hosts = data.total ? `${data.nodes.length} records of nodes` : first && first.host;
+	const records = page.data ? records_of(data) : [];
 
-	page.title(first ? `Memory traffic of ${first.command || "a program"}` : "Memory traffic: there is nothing to show",
-		first ? [hosts, first.begun, first.job ? `job ${first.job}` : "", first.step ? `step ${first.step}` : "",
-			first.label ? `label ${first.label}` : "",
-			first.platform ? `platform ${first.platform}` : "", first.version ? `uncore ${first.version}` : ""] : []);
+	add_title(data, records[0]);
 	page.add(page.note(...(data.notes || [])));
 	for (const record of records) {
 		if (records.length > 1)
 			page.add(page.element("h2", {}, `${record.command || "A program"}, ${record.host}, ${record.begun}`));
 		add_record(record);
-		add_work(record);
-		add_roofline(record);
+		if (!is_of_job(record)) {
+			add_work(record);
+			add_roofline(record);
+		}
 		if (!data.total)
 			add_ranks(ranks_of_record(record), record.members.length);
 	}
@@ -479,6 +494,7 @@ function add_all() {
 	if (data.total)
 		add_ranks(ranks_of_nodes(data), sum(data.nodes.map((node) => node.ranks)));
 	add_nodes(data);
+	add_others(data.other_jobs);
 }
 
 add_all();

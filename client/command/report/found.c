@@ -6,16 +6,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/command/frame/command.h"
 #include "client/command/markers/lines.h"
 
-int found_begin(const struct report_options *options, const struct found_reader *reader,
-	struct found_files *ret)
+/* Can all files be read twice? A pipe is read once. */
+static bool found_can_read_again(const struct report_options *options)
+{
+	struct stat status;
+
+	for (int i = 0; i < options->n_paths; i++)
+		if (stat(options->paths[i], &status) < 0 ||
+			!(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+			return false;
+	return true;
+}
+
+int found_begin(const struct report_options *options, struct found_files *ret)
 {
 	*ret = (struct found_files){
 		.options = options,
-		.reader = *reader,
 		.predictions = options->predictions,
+		.may_fold = options->output == REPORT_TABLE && !options->nodes && !options->merge &&
+			    !options->run_key && found_can_read_again(options),
 	};
 	ret->twins.kind.out = open_memstream(&ret->notes, &ret->notes_bytes);
 	return ret->twins.kind.out ? 0 : -ENOMEM;
@@ -29,6 +40,7 @@ void found_done(struct found_files *found)
 	arrays_done(&found->arrays);
 	join_done(&found->join);
 	record_list_done(&found->list);
+	free(found->met.all);
 	free(found->notes);
 }
 
@@ -60,14 +72,20 @@ static void found_drop_others(struct found_files *found, uint32_t first)
 	struct record_list *list = &found->list;
 	uint32_t n = first;
 
-	for (uint32_t i = first; i < list->n; i++)
-		if (found_is_of_job(found, &list->records[i]))
-			list->records[n++] = list->records[i];
-		else if (found->reader.meet)
-			found->reader.meet(found, &list->records[i]);
-		else
-			record_done(&list->records[i]);
+	for (uint32_t i = first; i < list->n; i++) {
+		struct record *record = &list->records[i];
+
+		if (found_is_of_job(found, record)) {
+			list->records[n++] = *record;
+			continue;
+		}
+		if (found->options->of_job)
+			met_add(&found->met, record);
+		record_done(record);
+	}
 	list->n = n;
+	if (found->others)
+		record_list_cut(list, first);
 }
 
 int found_take(struct found_files *found, uint32_t first)
@@ -79,71 +97,70 @@ int found_take(struct found_files *found, uint32_t first)
 		predictions_apply(&found->predictions, &found->list.records[i]);
 		found->n_regions += found->list.records[i].n_regions;
 	}
-	return found->reader.may_fold && found->n_regions > JOIN_PRINT_LINES ? found_fold(found)
-									     : 0;
+	return found->may_fold && found->n_regions > JOIN_PRINT_LINES ? found_fold(found) : 0;
 }
 
-/* --- files --- */
+/* --- runs of a job --- */
 
-bool found_can_read_again(const struct report_options *options, const char *kept)
+static int found_compare_hosts(const void *a, const void *b)
 {
-	struct stat status;
+	const struct record *x = a, *y = b;
 
-	for (int i = 0; i < options->n_paths; i++)
-		if ((!kept || strcmp(options->paths[i], kept) != 0) &&
-			(stat(options->paths[i], &status) < 0 ||
-				!(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))))
-			return false;
-	return true;
+	return strcmp(x->host, y->host);
 }
 
-static bool found_wants(const char *name, void *argument)
+static bool found_is_wanted(const struct found_files *found, const struct runs *runs, uint32_t run)
 {
-	const struct found_files *found = argument;
+	const char *key = found->options->run_key;
+	bool has_key = false;
 
-	return found->reader.wants(found, name);
+	for (uint32_t i = 0; key && i < found->list.n; i++)
+		has_key |= runs->of[i] == run && strcmp(found->list.records[i].step, key) == 0;
+	return key ? has_key : run + 1 == runs->n_runs;
 }
 
-static void found_read(const struct json_file *file, void *argument)
+static uint32_t found_mark_runs(struct found_files *found, const struct runs *runs, bool wanted[])
 {
-	struct found_files *found = argument;
-
-	found->reader.read(found, file);
-}
-
-void found_read_all(struct found_files *found)
-{
-	const struct json_files files = {
-		.title = found->options->table->command,
-		.paths = found->options->paths,
-		.n = found->options->n_paths,
-		.trust = &found->options->trust,
-		.most_bytes = found->reader.most_bytes,
-		.again = found->again,
-		.wants = found_wants,
+	const struct join all = {
+		.records = found->list.records, .n_records = found->list.n, .runs = *runs
 	};
+	struct note_kind kind = { .out = found->twins.kind.out };
+	uint32_t n = 0;
 
-	if (!json_files_each(&files, found_read, found))
-		found->failed = true;
+	for (uint32_t i = 0; i < runs->n_runs; i++) {
+		wanted[i] = found_is_wanted(found, runs, i);
+		n += wanted[i];
+		if (wanted[i] || !note_kind_goes_on(&kind))
+			continue;
+		fputs("Not shown is run ", kind.out);
+		notes_write_run(&all, i, kind.out);
+	}
+	note_kind_end(&kind);
+	return n;
 }
 
-/* Records of several runs are read again, and kept; the notes, too. */
-int found_end(struct found_files *found)
+int found_choose_run(struct found_files *found, uint32_t *ret_n)
 {
-	int r = found->error;
+	struct record_list *list = &found->list;
+	_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
+	_cleanup_free_ bool *wanted = NULL;
+	uint32_t n = 0;
+	int r;
 
-	if (r == 0 && found->join.is_folded)
-		r = join_end_folding(&found->join);
-	if (r == -EXDEV) {
-		join_done(&found->join);
-		rewind(found->twins.kind.out);
-		found->twins.kind.n = 0;
-		found->again = true;
-		found->reader.may_fold = false;
-		found_read_all(found);
-		r = 0;
-	}
-	if (r == 0 && !found->join.is_folded)
-		notes_leave_out_twins(&found->list, found->twins.kind.out);
-	return r;
+	if (list->n)
+		qsort(list->records, list->n, sizeof *list->records, found_compare_hosts);
+	r = runs_find(list->records, list->n, &runs);
+	if (r < 0)
+		return r;
+	wanted = calloc(runs.n_runs + 1U, sizeof *wanted);
+	if (!wanted)
+		return -ENOMEM;
+	*ret_n = found_mark_runs(found, &runs, wanted);
+	for (uint32_t i = 0; i < list->n; i++)
+		if (wanted[runs.of[i]])
+			list->records[n++] = list->records[i];
+		else
+			record_done(&list->records[i]);
+	list->n = n;
+	return 0;
 }

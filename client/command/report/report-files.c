@@ -1,119 +1,100 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/report/candidates.h"
-#include "client/command/report/found.h"
-#include "client/command/report/merge.h"
-#include "client/command/report/report-options.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/command/frame/command.h"
-#include "client/libuncore/uncore.h"
-#include "client/records/read.h"
+#include "client/command/report/candidates.h"
+#include "client/command/report/found.h"
+#include "client/command/report/merge.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
+#include "common/jsonwriter.h"
 #include "common/macro.h"
 
-static const char TITLE[] = "uncore report";
+/* --- joining --- */
 
-/* --- reading --- */
-
-/* The table of a process that ended without a report; see libuncore(3). */
-static int read_table(const char *path, struct record_list *list, char *why)
+/* Records of several runs are read again, and kept; the notes, too. */
+static int end_folding(struct found_files *found)
 {
-	_cleanup_free_ char *json = NULL;
-	const int r = uncore_table_record(path, &json);
+	int r = join_end_folding(&found->join);
 
-	if (r >= 0)
-		return record_list_parse(json, list, why);
-	if (r == -ENOMSG)
-		return record_read(path, list, why);
-	snprintf(why, JSON_READER_WHY_MAX, "cannot be read: %.*s",
-		(int)strcspn(uncore_error_text(), "."), uncore_error_text());
-	return r;
+	if (r != -EXDEV)
+		return r;
+	join_done(&found->join);
+	rewind(found->twins.kind.out);
+	found->twins.kind.n = 0;
+	found->again = true;
+	found->may_fold = false;
+	found_read_all(found);
+	return 0;
 }
 
-/* False: it is not of `uncore run --heap`. Without --arrays a folder may hold it, too. */
-static bool read_arrays(struct found_files *found, const struct json_file *file)
+static int join_kept(struct found_files *found)
 {
-	char *text = NULL;
-	int r = 0;
-
-	if (file->name ? !arrays_is_text(file->text) : !arrays_is_file(file->path))
-		return false;
-	if (!found->options->arrays && file->name)
-		return true;
-	if (!found->options->arrays)
-		r = -EOPNOTSUPP;
-	else if (!found->again)
-		r = file->name ? ((text = strdup(file->text)) ? 0 : -ENOMEM)
-			       : record_read_text(file->path, &text);
-	if (text)
-		r = arrays_add(&found->arrays, text);
-	if (r == 0)
-		return true;
-	fprintf(stderr, "%s: %s %s.\n", TITLE, file->path,
-		r == -EOPNOTSUPP ? "is of `uncore run --heap`: --arrays shows it"
-				 : "cannot be read as what `uncore run --heap` writes");
-	found->failed = true;
-	return true;
-}
-
-/* A folder may hold other JSON beside the records, which is named but is not a failure. */
-static void report_files_read(struct found_files *found, const struct json_file *file)
-{
-	const uint32_t first = found->list.n;
-	char why[JSON_READER_WHY_MAX];
+	const bool chooses = found->options->of_job && !found->options->all_runs;
+	uint32_t n_runs = 0;
 	int r;
 
-	if (found->options->merge && !file->name && merge_is_csv(file->path))
-		return; /* merge_show() reads it */
-	if (read_arrays(found, file))
-		return;
-	r = file->name ? record_list_parse(file->text, &found->list, why)
-		       : read_table(file->path, &found->list, why);
-	if (r == 0) {
-		r = found_take(found, first);
-		snprintf(why, sizeof why, "has no room: %s", strerror(-r));
-	}
-	if (r == 0)
-		return;
-	if (!found->again)
-		fprintf(stderr, "%s: %s %s%s.\n", TITLE, file->path, why,
-			file->name ? "; it is left out" : "");
-	found->failed |= !file->name || r != -ENOMSG;
+	notes_leave_out_twins(&found->list, found->twins.kind.out);
+	r = chooses ? found_choose_run(found, &n_runs) : 0;
+	return r == 0 && found->list.n ? join_records(&found->list, n_runs == 1, &found->join) : r;
 }
 
-static bool report_files_wants(const struct found_files *found, const char *name)
+/* Once the job's hosts are known, those of other jobs are looked for there. */
+static void find_met(struct found_files *found)
 {
-	return !found->options->job || json_file_may_be_of(name, found->options->job);
+	found->again = found->others = true;
+	found_read_all(found);
+	met_choose(&found->met, &found->join);
+}
+
+static int join_found(struct found_files *found)
+{
+	int r = found->error;
+
+	if (r == 0 && found->join.is_folded)
+		r = end_folding(found);
+	if (r == 0 && !found->join.is_folded)
+		r = join_kept(found);
+	twins_done(&found->twins);
+	if (r == 0 && found->options->of_job && found->join.n_records)
+		find_met(found);
+	return r;
 }
 
 /* --- showing --- */
 
-static int report_files_show_json(const struct found_files *found, bool is_page, FILE *out)
+static void write_json(const struct found_files *found, bool is_page, FILE *out)
 {
 	const struct report_options *options = found->options;
 	const struct join *join = &found->join;
-	_cleanup_free_ char *text = NULL;
-	int r;
+	struct jsonwriter json;
 
-	if (join->n_records == 1 && !options->hosts.n_names)
-		r = record_json(&join->records[0], &text);
-	else
-		r = join_json(join, &options->hosts, found->notes, is_page, &text);
-	if (r == 0)
-		fprintf(out, "%s\n", text);
-	return r;
+	jsonwriter_init_to(&json, !is_page, out);
+	if (join->n_records == 1 && !options->hosts.n_names && !options->of_job) {
+		record_json_member(&json, NULL, &join->records[0]);
+	} else {
+		jsonwriter_object(&json, NULL);
+		join_json(&json, join, &options->hosts, found->notes, is_page);
+		if (options->of_job)
+			met_json(&json, &found->met);
+		jsonwriter_close(&json);
+	}
+	fputc('\n', out);
 }
 
 /* The table contains the notes. */
 static int report_files_show_table(const struct found_files *found, FILE *out)
 {
-	if (found->join.n_records != 1 || found->join.total.rows)
-		return join_print(out, &found->join, found->notes, found->options->nodes);
+	int r;
+
+	if (found->join.n_records != 1 || found->join.total.rows) {
+		r = join_print(out, &found->join, found->notes, found->options->nodes);
+		met_print(out, &found->met);
+		return r;
+	}
 	record_print(out, &found->join.records[0]);
 	fputs(found->notes, out);
 	return 0;
@@ -129,12 +110,11 @@ static int report_files_show_page(const struct found_files *found, struct page *
 	if (r < 0)
 		return r;
 	report_still(page->part[PAGE_STILL], &found->join.total, &found->join);
-	r = report_files_show_json(found, true, page->part[PAGE_DATA]);
-	if (r == 0)
-		report_more_json(found->options, page,
-			found->join.n_records == 1 ? found->join.records[0].platform
-						   : found->join.total.platform);
-	return r;
+	write_json(found, true, page->part[PAGE_DATA]);
+	report_more_json(found->options, page,
+		found->join.n_records == 1 ? found->join.records[0].platform
+					   : found->join.total.platform);
+	return 0;
 }
 
 /* Without the table, the notes must not mix with the output. Returns negative errno, or how much is
@@ -149,7 +129,8 @@ static int report_files_show(const struct found_files *found)
 		return candidates_show(found->options, &found->join, found->notes);
 	switch (found->options->output) {
 	case REPORT_JSON:
-		return report_files_show_json(found, false, stdout);
+		write_json(found, false, stdout);
+		return 0;
 	case REPORT_CSV:
 		record_csv_titles(stdout);
 		record_csv(stdout, &found->join);
@@ -160,28 +141,45 @@ static int report_files_show(const struct found_files *found)
 	}
 }
 
-/* Joins the records of @found. Returns the number of missing hosts, or negative errno. */
-static int join_and_show(struct found_files *found, struct page *page)
+/* How many hosts have no record; of a job, no complete one. */
+static size_t write_notes(struct found_files *found)
 {
 	const struct report_options *options = found->options;
 	const struct join *join = &found->join;
-	size_t n_missing;
-	int r = found_end(found);
+	FILE *out = found->twins.kind.out;
+	size_t n = notes_write_missing(join, &options->hosts, out);
 
-	if (r == 0 && !join->is_folded)
-		r = join_records(&found->list, false, &found->join);
-	twins_done(&found->twins);
-	n_missing = r == 0 ? notes_write_missing(join, &options->hosts, found->twins.kind.out) : 0;
-	if (r == 0 && (join->n_records > 1 || join->total.rows || options->candidates > 0 ||
-			      options->arrays || options->merge))
-		notes_write(join, found->twins.kind.out);
-	if (fflush(found->twins.kind.out) == EOF)
-		r = -ENOMEM;
+	if (join->n_records > 1 || join->total.rows || options->candidates > 0 || options->arrays ||
+		options->merge)
+		notes_write(join, out);
+	for (uint32_t i = 0; options->of_job && i < join->n_records; i++)
+		n += !join->records[i].beside && record_is_incomplete(&join->records[i]);
+	return n;
+}
+
+/* Returns how much is missing, or negative errno. */
+static int show_found(struct found_files *found, struct page *page)
+{
+	const size_t n_missing = write_notes(found);
+	int r = fflush(found->twins.kind.out) == EOF ? -ENOMEM : 0;
+
 	if (r == 0)
 		r = report_files_show(found);
 	if (r == 0)
 		r = report_files_show_page(found, page);
 	return r < 0 ? r : r + (int)n_missing;
+}
+
+static int say_nothing_found(const struct report_options *options)
+{
+	const char *key = options->run_key;
+
+	if (options->job)
+		fprintf(stderr, "%s: there is no record of job %s%s%s.\n", options->table->command,
+			options->job, key ? " with run " : "", key ? key : "");
+	else
+		fprintf(stderr, "%s: there is no record to show.\n", options->table->command);
+	return EXIT_FAILED;
 }
 
 static int read_and_show(struct found_files *found, struct page *page)
@@ -194,27 +192,21 @@ static int read_and_show(struct found_files *found, struct page *page)
 		return arrays_show(found->options, &found->arrays, NULL, "") || found->failed
 			       ? EXIT_FAILED
 			       : 0;
-	if (!found->list.n && !found->join.n_records && !found->error) {
-		fprintf(stderr, "%s: there is no record to show.\n", TITLE);
-		return EXIT_FAILED;
-	}
-	r = join_and_show(found, page);
+	r = join_found(found);
+	if (r == 0 && !found->join.n_records)
+		return say_nothing_found(found->options);
+	if (r == 0)
+		r = show_found(found, page);
 	if (r < 0)
-		fprintf(stderr, "%s: cannot join the records: %s.\n", TITLE, strerror(-r));
+		fprintf(stderr, "%s: cannot join the records: %s.\n",
+			found->options->table->command, strerror(-r));
 	return r || found->failed || predictions_complain(&found->predictions) ? EXIT_FAILED : 0;
 }
 
 int report_files(const struct report_options *options, struct page *page)
 {
-	const struct found_reader reader = {
-		.most_bytes = RECORD_FILE_MOST_BYTES,
-		.may_fold = options->output == REPORT_TABLE && !options->nodes && !options->merge &&
-			    found_can_read_again(options, NULL),
-		.wants = report_files_wants,
-		.read = report_files_read,
-	};
 	struct found_files found;
-	int r = found_begin(options, &reader, &found);
+	int r = found_begin(options, &found);
 	int status = r < 0 ? EXIT_FAILED : read_and_show(&found, page);
 
 	found_done(&found);

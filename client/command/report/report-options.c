@@ -122,6 +122,7 @@ int job_report_options_parse(int argc, char **argv, struct report_options *ret)
 		return status;
 	if (!ret->n_paths--)
 		return option_complain(ret->table, "missing ID of the job");
+	ret->of_job = true;
 	ret->job = *ret->paths++;
 	if (!job_id_is_valid(ret->job))
 		return option_complain(ret->table, JOB_ID_WANTED);

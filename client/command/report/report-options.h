@@ -23,9 +23,10 @@ struct report_options {
 	bool arrays;
 	double candidates; /* a share in percent; 0: all regions are shown */
 	struct predictions predictions;
-	const char *job;     /* the ID of the only one that is shown; NULL: all */
-	const char *run_key; /* of `uncore job report`: this run; NULL: the last, or all_runs */
-	bool all_runs;
+	const char *job; /* the ID of the only one that is shown; NULL: all */
+	/* Of `uncore job report`: records of jobs alone; the run with this key, the last or all. */
+	bool of_job, all_runs;
+	const char *run_key;
 	const char *host_list;
 	struct hostlist hosts; /* ... parsed */
 	struct trust trust;    /* of files in folders */
@@ -39,6 +40,9 @@ struct report_options {
  * latter is for `uncore job report`. */
 int report_options_parse(int argc, char **argv, struct report_options *ret);
 int job_report_options_parse(int argc, char **argv, struct report_options *ret);
+
+/* What both commands do. Returns the exit status. */
+int report_show(struct report_options *options);
 
 /* The functions below write an open @page, too. */
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/command/frame/validated.h"
 #include "client/command/page/still.h"
 #include "client/command/report/report-options.h"
 #include "client/ratio/pairs.h"
-#include "client/records/join.h"
+#include "client/records/spread.h"
 #include "client/report/derived.h"
 #include "client/report/quantity.h"
 #include "common/jsonwriter.h"
@@ -86,6 +87,45 @@ static void still_ranks(FILE *out, const struct record *record, const struct joi
 		still_end(&still);
 }
 
+struct host {
+	const char *name;
+	double figures[2]; /* all memory, and writes; NAN: absent */
+};
+
+/* The worst first: those without figures, then those that moved the most. */
+static int page_compare_hosts(const void *a, const void *b)
+{
+	const double x = ((const struct host *)a)->figures[0];
+	const double y = ((const struct host *)b)->figures[0];
+
+	return isnan(x) || isnan(y) ? isnan(y) - isnan(x) : (x < y) - (x > y);
+}
+
+/* Of a job of a batch system. */
+static void still_hosts(FILE *out, const struct join *join)
+{
+	const uint32_t n = join->regions[0].n_parts;
+	_cleanup_free_ struct host *hosts = calloc(n + 1U, sizeof *hosts);
+	struct still still = { .out = out,
+		.caption = "Bytes of each host, those that moved the most first",
+		.columns = { "Host", "All, and written", "Read and written", "Written" },
+		.write = quantity_bytes };
+
+	for (uint32_t i = 0; hosts && i < n; i++) {
+		hosts[i] = (struct host){
+			join->records[join->regions[0].parts[i].record].host,
+			{ spread_sum(join, 0, i, ""), spread_sum(join, 0, i, ".write") },
+		};
+		still.most = fmax(still.most, hosts[i].figures[0]);
+	}
+	if (hosts)
+		qsort(hosts, n, sizeof *hosts, page_compare_hosts);
+	still_begin(&still);
+	for (uint32_t i = 0; hosts && i < n; i++)
+		still_row(&still, hosts[i].name, hosts[i].figures, NULL);
+	still_end(&still);
+}
+
 void report_still(FILE *out, const struct record *record, const struct join *join)
 {
 	struct still still = { .out = out,
@@ -93,6 +133,10 @@ void report_still(FILE *out, const struct record *record, const struct join *joi
 		.columns = { "Region", "Total, and written", "Read and written", "Written" },
 		.write = quantity_bytes };
 
+	if (join && join_is_job(join)) {
+		still_hosts(out, join);
+		return;
+	}
 	for (uint32_t i = 0; i < record->n_regions; i++)
 		still.most = fmax(still.most, derived_volume(record, &record->regions[i]).value);
 	still_begin(&still);

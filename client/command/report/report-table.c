@@ -80,7 +80,7 @@ static const struct option_row rows[] = {
 const struct option_table report_table = {
 	.command = "uncore report",
 	.brief = "show regions of jobs that were killed, or of files, nodes joined",
-	.usage = "[OPTION...]\n[OPTION...] FILE|DIR...",
+	.usage = "[OPTION...]\n[OPTION...] FILE|DIR|-...",
 	.about = "Show what the regions of programs and jobs moved.",
 	.exits = "0, also if there are no jobs to show; 1 if a file could not be read, a host is "
 		 "missing, uncored cannot be reached or refuses, or the output could not be "

@@ -51,8 +51,18 @@ def report(records, *words, status=0, job="123", text=None):
     return done
 
 
-def runs_of(records, *words, **more):
+def said_of(records, *words, **more):
     return json.loads(report(records, "--json", *words, **more).stdout)
+
+
+def sums_of(said, metric="dram.read"):
+    """What each row of the sum has of a metric, exactly."""
+    return [sum(one["metrics"][metric].get("bytes", one["metrics"][metric].get("value", 0)) for one in region["sockets"])
+            for region in said["total"]["regions"]]
+
+
+def hosts_of(said):
+    return [[said["nodes"][place]["host"] for place in places] for places in said["runs"]]
 
 
 def contains(text, *words):
@@ -63,13 +73,16 @@ def contains(text, *words):
 def sums():
     """Sums are exact, and say how far the hosts differ"""
     records = [record("n1", socket(0, 1000), socket(1, HUGE)), record("n2", socket(0, 3000), socket(1, HUGE))]
-    run, = runs_of(records)
-    tap.equal(run["total"]["dram.read"]["bytes"], 2 * HUGE + 4000, "bytes")
-    tap.equal(run["total"]["dram.write"], {"bytes": 28, "quality": ["partial"]}, "flags")
-    tap.equal(run["total"]["hbm.read"], {"absent": "there is none"}, "absent")
-    tap.equal(run["total"]["clock"]["value"], 20, "ns")
-    tap.equal(run["imbalance"]["dram.read"]["largest_host"], "n2", "largest host")
-    tap.equal(run["records"], records, "records, with members that are not known")
+    said = said_of(records)
+    tap.equal(sums_of(said), [2 * HUGE + 4000], "bytes")
+    first = said["total"]["regions"][0]["sockets"][0]["metrics"]
+    tap.equal(first["dram.write"], {"bytes": 14, "quality": ["partial"]}, "flags")
+    tap.equal(first["hbm.read"], {"absent": "there is none"}, "absent")
+    tap.equal(sums_of(said, "clock"), [20], "ns")
+    tap.equal(said["imbalance"][0]["metrics"]["dram.read"]["largest_host"], "n2", "largest host")
+    tap.equal([(one["host"], one["uid"], one["seconds"], one["exit"], one["regions"][0]["sockets"][0]["others"])
+               for one in [*said["nodes"], {**said["total"], "host": "all"}]],
+              [(host, 1000, 10, "0:0", 0) for host in ("n1", "n2", "all")], "records")
     text = report([record("n1", socket(0, 10 ** 9)), record("n2", socket(0, 3 * 10 ** 9))]).stdout
     contains(text, "Job 123 of user 1000, 2 hosts", "n1/0", "n2/0", "1.00 GB", "3.00 GB", "4.00 GB", "1.50 n2",
              "exit 0:0")
@@ -88,8 +101,9 @@ def any_metric():
     text = report([record("n1", has(0, 10 ** 9, **none), has(1, 10 ** 9, **joules)),
                    record("n2", has(0, 3 * 10 ** 9, **none), has(1, 10 ** 9, **none))]).stdout
     contains(text, "absent: energy.of.a.long.name.in.joules (it has none)")
-    run, = runs_of([record("n1", has(0, 10 ** 9, **joules)), record("n2", has(0, 3 * 10 ** 9, **joules))])
-    tap.equal(run["total"]["energy.of.a.long.name.in.joules"], {"value": 10 ** 10, "unit": "nJ", "quality": []}, "energy")
+    said = said_of([record("n1", has(0, 10 ** 9, **joules)), record("n2", has(0, 3 * 10 ** 9, **joules))])
+    tap.equal(said["total"]["regions"][0]["sockets"][0]["metrics"]["energy.of.a.long.name.in.joules"],
+              {"value": 10 ** 10, "unit": "nJ", "quality": []}, "energy")
     table, imbalance = text.split("Imbalance:")
     for part in (table, imbalance):
         tap.equal({len(re.findall(rf" {name}(?=\s)", part)) for name in names}, {1}, f"titles in {part}")
@@ -105,8 +119,8 @@ def hosts():
     records = [record("n1", socket(0, 5)), incomplete("n3")]
     text = report(records, "--hosts", "n[1-4]", status=1).stdout
     contains(text, "No record of: n2, n4", "n3 has no figures: because of it", "Job 123 has no figures on n3")
-    run, = runs_of(records, "--hosts", "n1,n2.site", status=1)
-    tap.equal((run["missing"], run["total"]["dram.read"]["bytes"]), (["n2.site"], 5), "sum of the others")
+    said = said_of(records, "--hosts", "n1,n2.site", status=1)
+    tap.equal((said["missing"], sums_of(said)), (["n2.site"], [5]), "sum of the others")
     report(records[:1], "--hosts", "n1.site")
     contains(report(records[1:], status=1).stdout, "n3 has no figures")
     contains(report(records, "--hosts", "n[1", status=2).stderr, '--hosts takes a list like n[01-03,7],login1, and got "n[1"')
@@ -123,9 +137,10 @@ def shares():
     tap.check("n1/1" not in text and "125" not in text and "126" not in text, text)
     tap.equal([line.split()[-3] for line in text.splitlines() if line.startswith((" n1/0", " n2/0", " all"))],
               ["2", "?", "?"], "others")
-    run, = runs_of(records)
-    tap.equal(run["total"]["dram.read"]["bytes"], 10, "bytes of used sockets")
-    tap.equal([(met["job"], met["uid"], met["host"]) for met in run["other_jobs"]], [("124", 1001, "n1")], "other jobs")
+    said = said_of(records)
+    tap.equal(sums_of(said), [10], "bytes of used sockets")
+    tap.equal([one["regions"][0]["sockets"][0]["others"] for one in [*said["nodes"], said["total"]]], [2, None, None], "others")
+    tap.equal([(met["job"], met["uid"], met["host"]) for met in said["other_jobs"]], [("124", 1001, "n1")], "other jobs")
 
 
 def runs():
@@ -135,9 +150,11 @@ def runs():
     keyed = [record("n1", socket(0, 4), run="a"), record("n2", socket(0, 4), run="a", begin=50, end=60),
              record("n1", socket(0, 8), run="b", begin=70, end=80)]
     for records, totals in ((timed, [2, 4]), (keyed, [8, 8])):
-        tap.equal([run["total"]["dram.read"]["bytes"] for run in runs_of(records, "--all")], totals, "all")
-        tap.equal([run["total"]["dram.read"]["bytes"] for run in runs_of(records)], totals[-1:], "the last")
-    tap.equal(runs_of(keyed, "--run", "a")[0]["run"], "a", "by its key")
+        tap.equal(sums_of(said_of(records, "--all")), totals, "all")
+        tap.equal(sums_of(said_of(records)), totals[-1:], "the last")
+    tap.equal([one["step"] for one in said_of(keyed, "--run", "a")["nodes"]], ["a", "a"], "by its key")
+    contains(report(keyed).stdout, "Not shown is run #1: 2 nodes, 2026-11-21T22:00:10.000Z to 2026-11-21T22:01:00.000Z, run a.")
+    contains(report(keyed, "--all").stdout, "Jobs (job 123, 2 nodes, 2 runs)", " 123#1 ", " 123#2 ", "#2: 1 node, ")
     contains(report(keyed, "--run", "c", status=1).stderr, "no record of job 123 with run c")
     contains(report(keyed, status=1, job="124").stderr, "no record of job 124")
 
@@ -148,16 +165,15 @@ def moments():
     unbegun["begin"] = unbegun["seconds"] = None
     again = incomplete("n1", begin=9, end=0)
     again["end"] = again["seconds"] = None
-    run, = runs_of([record("n1", socket(0, 5)), unbegun], status=1)
-    tap.equal(len(run["records"]), 2, "records")
-    tap.equal([len(run["records"]) for run in runs_of([record("n1", socket(0, 5)), again], "--all", status=1)], [1, 1],
+    tap.equal(hosts_of(said_of([record("n1", socket(0, 5)), unbegun], status=1)), [["n1", "n2"]], "records")
+    tap.equal(hosts_of(said_of([record("n1", socket(0, 5)), again], "--all", status=1)), [["n1"], ["n1"]],
               "a host has one record of a run")
 
 
 def twins():
     """A record that is there twice counts once, in logs and files"""
     one, other = record("n1", socket(0, 5)), record("n2", socket(0, 5))
-    tap.equal(runs_of([one, other, copy.deepcopy(one)])[0]["total"]["dram.read"]["bytes"], 10, "bytes")
+    tap.equal(sums_of(said_of([one, other, copy.deepcopy(one)])), [10], "bytes")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "1.json").write_text(json.dumps(one), encoding="utf-8")
@@ -167,8 +183,8 @@ def twins():
         done = subprocess.run([UNCORE, "job", "report", "--json", "123", folder, folder / "1.json"], text=True,
                               capture_output=True, check=False, timeout=SECONDS)
         tap.equal(done.returncode, 0, f"status, of {done}")
-        tap.equal(json.loads(done.stdout)[0]["total"]["dram.read"]["bytes"], 5, "bytes")
-        contains(done.stderr, "other.json, line 1: it is not a record of a job; it is left out")
+        tap.equal(sums_of(json.loads(done.stdout)), [5], "bytes")
+        contains(done.stderr, "other.json is not a record of a job; it is left out")
         missing = subprocess.run([UNCORE, "job", "report", "123", folder / "none"], capture_output=True, text=True,
                                  check=False, timeout=SECONDS)
         tap.equal(missing.returncode, 1, f"status, of {missing}")
@@ -179,27 +195,26 @@ def one_host():
     """Two records of one host are never added, also where their key says that they are of one run"""
     records = [record("n1", socket(0, 5), run="k"), record("n2", socket(0, 7), run="k"),
                record("n1", socket(0, 11), run="k", begin=12, end=30), record("n2", socket(0, 13), run="k", begin=40, end=50)]
-    runs = runs_of(records, "--all")
-    tap.equal([(run["total"]["dram.read"]["bytes"], [one["host"] for one in run["records"]]) for run in runs],
-              [(12, ["n1", "n2"]), (24, ["n1", "n2"])], "sums")
+    said = said_of(records, "--all")
+    tap.equal((sums_of(said), hosts_of(said)), ([12, 24], [["n1", "n2"], ["n1", "n2"]]), "sums")
 
 
 def one_machine():
     """Records of one generation are of one machine, whatever their hosts are: the longest is taken"""
     machine, other = "0123456789abcdef" * 2, "f" * 32
     ranks = [record("c1", socket(0, 5), generation=machine), record("c2", socket(0, 70), end=21, generation=machine)]
-    run, = runs_of([*ranks, record("n1", socket(0, 900), generation=other)], "--hosts", "c1,c2,n1")
-    tap.equal((run["total"]["dram.read"]["bytes"], run["missing"]), (970, []), "sum, and hosts without a record")
-    tap.equal(run["notes"][0], "c1 and c2 are one machine: its counters are taken once.", "note")
+    said = said_of([*ranks, record("n1", socket(0, 900), generation=other)], "--hosts", "c1,c2,n1")
+    tap.equal((sums_of(said), said["missing"]), ([970], []), "sum, and hosts without a record")
+    tap.equal(said["notes"][0], "c1 and c2 are one machine: its counters are taken once.", "note")
     keyed = [{**one, "run": "k"} for one in ranks]
     contains(report(keyed).stdout, "run k, 1 host, ", "are one machine")
-    tap.equal(len(runs_of([ranks[0], record("c2", socket(0, 70), begin=30, end=40, generation=machine)], "--all")), 2,
-              "one after the other")
+    tap.equal(hosts_of(said_of([ranks[0], record("c2", socket(0, 70), begin=30, end=40, generation=machine)], "--all")),
+              [["c1"], ["c2"]], "one after the other")
     beside = record("c1", socket(0, 9), job="8", begin=12, generation=machine)
     both = json.loads(in_folder({"1.json": ranks[0], "2.json": ranks[1], "3.json": beside}, "--json", verb=("report",)).stdout)
     tap.equal((both["runs"], both["apart"]), ([], [1, 2]), "two jobs at once on a machine")
-    run, = runs_of([record(f"n{number}", socket(0, 5)) for number in range(3)])
-    tap.equal((run["total"]["dram.read"]["bytes"], run["notes"]), (15, []), "generations that are not known")
+    said = said_of([record(f"n{number}", socket(0, 5)) for number in range(3)])
+    tap.equal((sums_of(said), said["notes"]), ([15], []), "generations that are not known")
 
 
 def wrong():
@@ -250,12 +265,12 @@ def files_of_others():
              "123.json": record("n3", socket(0, 7), begin=12)}
     done = in_folder(files, "--json")
     tap.equal((done.returncode, done.stderr), (0, ""), "status and stderr")
-    run, = json.loads(done.stdout)
-    tap.equal(run["total"]["dram.read"]["bytes"], 12, "bytes")
-    tap.equal([other["job"] for other in run["other_jobs"]], ["124"], "other jobs")
+    said = json.loads(done.stdout)
+    tap.equal(sums_of(said), [12], "bytes")
+    tap.equal([other["job"] for other in said["other_jobs"]], ["124"], "other jobs")
     done = in_folder({**files, "123@n4.json": "{"})
     tap.equal(done.returncode, 1, "status with a broken file of the job")
-    contains(done.stderr, "123@n4.json, line 1: it is not JSON, or was cut; it is left out")
+    contains(done.stderr, "123@n4.json is not JSON, or was cut; it is left out")
     contains(in_folder({"124@n1.site.json": met}).stderr, "there is no record of job 123")
 
 
@@ -285,7 +300,7 @@ def many_hosts():
     contains(text, "Percentiles of the nodes", "--nodes prints all 200 sockets", "5.05 TB")
     tap.equal(sum(line.startswith(" n0") for line in whole.splitlines()), 200, "rows with --nodes")
     tap.equal(report(records[::-1]).stdout, text, "records in another order")
-    worst = runs_of(records)[0]["imbalance"]["dram.read"]["worst"]
+    worst = said_of(records)["imbalance"][0]["metrics"]["dram.read"]["worst"]
     tap.equal((len(worst), worst[0]), (10, {"host": "n099", "count": 1e11}), "worst hosts")
 
 
@@ -300,17 +315,23 @@ def as_regions():
         tap.equal((done.returncode, "left out" in done.stderr), (0, False), "status, and whether files are left out")
         return done.stdout
 
-    def bytes_of(region):
-        return sum(one["metrics"]["dram.read"]["bytes"] for one in region["sockets"])
-    tap.equal([(region["name"], region["run"], bytes_of(region))
-               for region in json.loads(shown("--json"))["total"]["regions"]], [("123", 1, 3), ("124", 2, 4)], "sums")
-    tap.equal([bytes_of(region) for region in json.loads(shown("--json", "--job", "123"))["total"]["regions"]], [3], "one")
+    said = json.loads(shown("--json"))
+    tap.equal(([(region["name"], region["run"]) for region in said["total"]["regions"]], sums_of(said)),
+              ([("123", 1), ("124", 2)], [3, 4]), "sums")
+    tap.equal((said["total"]["uid"], said["total"]["seconds"], said["total"]["exit"]), (None, None, None), "of several jobs")
+    tap.equal(sums_of(json.loads(shown("--json", "--job", "123"))), [3], "one")
     lines = list(csv.DictReader(io.StringIO(shown("--csv"))))
     tap.equal([(line["job"], line["host"], line["sum"], line["value"]) for line in lines[::4]],
               [("123", "n1", "1", "1"), ("123", "n2", "1", "2"), ("124", "n1", "2", "4")], "rows of a database")
     contains(shown(**{"124@n2.json": failed}), "n2 has no figures: because of it", "Job 124 has no figures on n2")
     contains(shown("--job", "123", **{"125@n1.json": "{"}), "Job 123 of user 1000, 2 hosts, ", "n1/0", "n2/0", "all")
     contains(shown("--job", "124"), "Job 124 of user 1000, 1 host, ")
+    log = "".join(json.dumps(one) + "\n\n" for one in records.values())
+    done = subprocess.run([UNCORE, "report", "--csv", "-"], input=log, capture_output=True, text=True, check=True, timeout=SECONDS)
+    tap.equal([(line["job"], line["host"]) for line in list(csv.DictReader(io.StringIO(done.stdout)))[::4]],
+              [("123", "n1"), ("123", "n2"), ("124", "n1")], "a log on stdin")
+    done = subprocess.run([UNCORE, "report", "-"], input=log + "{}", capture_output=True, text=True, check=False, timeout=SECONDS)
+    contains(done.stderr, "stdin, line 7: it is not a record of regions.")
 
 
 def jobs_of_disjoint_hosts():
@@ -322,8 +343,7 @@ def jobs_of_disjoint_hosts():
     tap.equal([(region["name"], len(region["sockets"])) for region in total["regions"]], [("123", 1)] * 2 + [("124", 1)] * 2,
               "rows")
     for job, whole in (("123", [["n1"], ["n2"]]), ("124", [["n3"], ["n4"]])):
-        runs = json.loads(in_folder(files, "--json", "--all", job=job).stdout)
-        tap.equal([[one["host"] for one in run["records"]] for run in runs], whole, "hosts of runs")
+        tap.equal(hosts_of(json.loads(in_folder(files, "--json", "--all", job=job).stdout)), whole, "hosts of runs")
 
 
 def as_csv():

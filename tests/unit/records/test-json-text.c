@@ -129,7 +129,7 @@ CASE("a copy is the same")
 	}
 }
 
-/* Below a list of reports, as in `uncore job report --json`. */
+/* Below other lists. */
 CASE("the deepest text is copied")
 {
 	_cleanup_(json_document_done) struct json_document document;

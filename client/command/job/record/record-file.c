@@ -92,17 +92,6 @@ static int record_file_write_draft(int folder_fd, const char *name, struct recor
 
 /* --- its name --- */
 
-void job_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
-{
-	char text[RECORD_TIME_MAX], *end = ret_text;
-
-	record_time_ms(real_ns, text);
-	for (const char *c = *text ? text : "0"; *c; c++)
-		if (!strchr("-:", *c))
-			*end++ = *c;
-	*end = '\0';
-}
-
 static bool differ(const struct json_value *a, const struct json_value *b, const char *key)
 {
 	return strcmp(json_text(a, key, ""), json_text(b, key, "")) != 0;
@@ -163,7 +152,7 @@ static int name_it(
 {
 	char begun[RECORD_TIME_MAX], *name = ret_name, number[16] = "";
 
-	job_time_in_name(file->run->head.begun_real_ns, begun);
+	record_time_in_name(file->run->head.begun_real_ns, begun);
 	for (int i = 2; i < TWINS_MOST; i++) {
 		enum holder holder;
 

@@ -25,10 +25,6 @@
 int record_file_write(
 	const char *to, const struct run *run, const char *text, char ret_said[RUN_WHY_MAX]);
 
-/* As record_time_ms(), without characters that are special to a shell or to scp(1):
- * "20261121T224501.123Z". */
-void job_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX]);
-
 /* --- its folder --- */
 
 /* Is it a folder's name in which %j stands for the job's ID, %% for %, and no other % occurs? */
