@@ -3,6 +3,7 @@
  * What of intervals belongs to a region, beside the truth: members pass through regions and move
  * bytes, at moments that the test knows.
  */
+#include "client/region/post.h"
 #include "common/macro.h"
 #include "tests/unit/region/team-case.h"
 
@@ -291,6 +292,25 @@ CASE("the first reading waits for as long as it takes, and what moved since then
 	game_leave(&game, 0, 0, -1, true);
 	expect(&game, 0, 20 * TABLE_POSTS + 10, 20 * TABLE_POSTS + 10, 20 * TABLE_POSTS + 10);
 	assert_int_equal(game_sums(&game, 0).lost_ns, 0);
+	game_end(&game);
+}
+
+CASE("a reading that finds no place makes one interval of two, and the places of the dead are free")
+{
+	static struct game game;
+
+	game_begin(&game);
+	game_come(&game, 0);
+	game_read(&game, 0);
+	for (int i = 0; i < TABLE_POSTS; i++)
+		game.table->posts[i].at_ns = POST_WRITTEN | member_claim(&game.blocker);
+	move(&game, 1000, 10);
+	game_read(&game, 0);
+	expect(&game, TABLE_OUTSIDE, 0, 0, 0);
+	game.table->slots[game.blocker.slot].state = TABLE_DIED;
+	move(&game, 1000, 10);
+	game_read(&game, 0);
+	expect(&game, TABLE_OUTSIDE, 0, 20, 20);
 	game_end(&game);
 }
 
