@@ -257,7 +257,7 @@ static uint64_t nth_last(const struct folder_runs *runs, size_t nth)
 	for (size_t i = 0; ends && i < runs->n; i++)
 		if (runs->all[i].kind == RUN_IS_WRITTEN)
 			ends[n++] = end_of(&runs->all[i]);
-	if (n < nth)
+	if (!ends || n < nth)
 		return 0;
 	qsort(ends, n, sizeof *ends, compare_file_times);
 	return ends[n - nth];
