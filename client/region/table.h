@@ -129,7 +129,6 @@ struct table_sums {
 
 struct table_region {
 	uint64_t hash; /* atomic: of the name; 0: no region yet */
-	uint64_t unused;
 	char name[TABLE_NAME_BYTES];
 	char units[TABLE_UNITS][TABLE_UNIT_BYTES]; /* of work */
 	uint64_t has_spans;      /* atomic: it ever had passages that no thread's stack holds */
@@ -137,7 +136,7 @@ struct table_region {
 	/* atomic, see misses.h: of all passages; passages that ended and were counted */
 	uint64_t misses, n_counted;
 	uint64_t has_sums; /* atomic: there is room for them */
-	uint64_t reserved[10];
+	uint64_t reserved[11];
 };
 
 /* --- members --- */
