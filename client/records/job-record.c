@@ -41,7 +41,6 @@ static void parse_used(const struct json_reader *reader, uint64_t quantum_bytes,
 
 	parse_socket(reader, ret, socket);
 	socket->quantum_bytes = quantum_bytes > 1 ? quantum_bytes : 0;
-	socket->n_others = json_reader_number_or(reader, "others", UINT32_MAX, -1);
 }
 
 static void parse_sockets(const struct json_reader *reader, struct record *ret)
@@ -95,7 +94,7 @@ static void parse_time(const struct json_reader *reader, const char *key, int64_
 
 static void parse_origin(const struct json_reader *reader, struct record *ret)
 {
-	ret->rows = "job";
+	parse_batch(reader, ret);
 	json_reader_text(reader, "job", JSON_READER_TEXT(ret->job));
 	if (!job_id_is_valid(ret->job))
 		json_reader_fail(reader, "job", "is not the ID of a job");
@@ -104,9 +103,6 @@ static void parse_origin(const struct json_reader *reader, struct record *ret)
 	parse_time(reader, "begin", &ret->begun_ns);
 	parse_time(reader, "end", &ret->ended_ns);
 	snprintf(ret->regions[0].name, RECORD_NAME_BYTES, "%.63s", ret->job);
-	ret->batch.uid = json_reader_number_or(reader, "uid", UINT32_MAX, -1);
-	ret->batch.seconds = json_reader_real(reader, "seconds");
-	json_reader_free_text(reader, "exit", JSON_READER_TEXT(ret->batch.exit));
 	ret->batch.monotonic_ns =
 		(uint64_t)json_reader_number_or(reader, "monotonic_ns", INT64_MAX, 0);
 }

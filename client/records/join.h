@@ -147,7 +147,8 @@ int join_print(FILE *out, const struct join *join, const char *notes, bool nodes
 /* Is it one run of a batch system's job? */
 static inline bool join_is_job(const struct join *join)
 {
-	return join->total.rows && *join->total.job && join_is_sum(join);
+	return join->total.rows && *join->total.job && join_is_sum(join) &&
+	       join->total.n_regions == 1;
 }
 
 /* Parts of this output: such a job's heading and a line for each of its sockets; the ranks that

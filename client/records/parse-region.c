@@ -42,6 +42,14 @@ char *parse_sentences(const struct json_reader *reader, const char *key, size_t 
 	return text && *text ? take_ptr(text) : NULL;
 }
 
+void parse_batch(const struct json_reader *reader, struct record *ret)
+{
+	ret->rows = "job";
+	ret->batch.uid = json_reader_number_or(reader, "uid", UINT32_MAX, -1);
+	ret->batch.seconds = json_reader_real(reader, "seconds");
+	json_reader_free_text(reader, "exit", JSON_READER_TEXT(ret->batch.exit));
+}
+
 /* --- values --- */
 
 /* The flag with this word. A word of a later release becomes the lowest flag that this release
@@ -129,6 +137,8 @@ void parse_socket(
 	ret->package = json_reader_number_or(reader, "package", UINT32_MAX, -1);
 	ret->window_ns = json_reader_number(reader, "window_ns", PARSE_COUNT_MOST);
 	ret->skew_ns = json_reader_number(reader, "skew_ns", PARSE_COUNT_MOST);
+	if (record->rows)
+		ret->n_others = json_reader_number_or(reader, "others", UINT32_MAX, -1);
 	parse_values(reader, record, ret);
 }
 

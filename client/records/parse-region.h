@@ -21,6 +21,9 @@ void parse_socket(
 /* Adds a metric of @metrics to the record. Returns the room for its unit; NULL: it failed. */
 char *parse_metric(const struct json_reader *metrics, const char *name, struct record *record);
 
+/* Makes it a record of a batch system's job. */
+void parse_batch(const struct json_reader *reader, struct record *ret);
+
 /* Free text of less than @size_bytes, for free(3); NULL: there is none, or it failed. */
 char *parse_sentences(const struct json_reader *reader, const char *key, size_t size_bytes);
 

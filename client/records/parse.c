@@ -122,6 +122,8 @@ static void parse_of_regions(const struct json_reader *reader, struct record *re
 {
 	parse_generation(reader, ret->generation);
 	parse_process(reader, ret);
+	if (json_reader_has(reader, "uid"))
+		parse_batch(reader, ret);
 	parse_record_metrics(reader, ret);
 	parse_members(reader, ret);
 	parse_cost(reader, &ret->cost);
