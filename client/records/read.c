@@ -117,15 +117,3 @@ int record_read_text(const char *path, char **ret_text)
 		return -EISDIR;
 	return record_read_fd(fd, RECORD_FILE_MOST_BYTES, ret_text);
 }
-
-int record_read(const char *path, struct record_list *list, char ret_why[JSON_READER_WHY_MAX])
-{
-	_cleanup_free_ char *text = NULL;
-	int r = record_read_text(path, &text);
-
-	if (r < 0 || !text) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "cannot be read: %s", strerror(-r));
-		return r;
-	}
-	return record_list_parse(text, list, ret_why);
-}

@@ -11,9 +11,6 @@ int record_list_parse(char *text, struct record_list *list, char ret_why[JSON_RE
 
 /* --- from files --- */
 
-/* As record_list_parse(). Also -EFBIG, and the errors of open(2) and read(2). */
-int record_read(const char *path, struct record_list *list, char ret_why[JSON_READER_WHY_MAX]);
-
 /* The whole text of a file, for free(3). -EFBIG; the errors of open(2) and read(2). */
 int record_read_text(const char *path, char **ret_text);
 int record_read_fd(int fd, size_t most_bytes, char **ret_text);

@@ -137,7 +137,8 @@ def shown():
         tap.check(bytes_of(so_far) >= PAGES * PAGE_BYTES and so_far["end"] is None, f"{so_far}")
         tap.equal(others(so_far), [1, 1], "others")
         text = here.job("show", "1").stdout
-        tap.check("dram.read" in text and "Other jobs that were open here meanwhile: 1" in text, text)
+        tap.check(f"Job 1 of user {DAEMON}, run key, 1 host, " in text and "dram.read" in text, text)
+        tap.equal(len(re.findall(r"/[01] .* 1  +(?:< )?[0-9.]+ %\n", text)), 2, f"others, of {text}")
         incomplete(json.loads(here.job("show", "2", "--json").stdout), "/nonexistent")
         here.job("show", "2", status=1)
         record = complete(here.end("1"))

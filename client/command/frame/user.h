@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* @user: a number, or a name that this machine knows. False: it knows none, and @title has said so
- * on stderr. */
+/* @user: a number, or a name that this machine knows. False: @title has said so on stderr. */
 bool user_take(const char *title, const char *user, uint32_t *ret_uid);
 
 /* The name of @uid, or "unknown"; until the next call. */

@@ -3,32 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/command/frame/command.h"
 #include "client/command/job/record/view.h"
-#include "client/report/format.h"
-#include "client/report/json.h"
+#include "client/records/join.h"
+#include "client/records/read.h"
 #include "common/clock.h"
 #include "common/macro.h"
-
-static void job_show_print_socket(const struct job_view *view, uint32_t i)
-{
-	struct uncore_socket socket;
-	struct format_socket shown;
-	const int64_t others = job_view_socket(view, i, &socket, &shown);
-
-	if (!packages_have(&view->run->head.packages, socket.package))
-		snprintf(shown.note, sizeof shown.note, "The job has no CPU here.");
-	else if (others)
-		snprintf(shown.note, sizeof shown.note,
-			others < 0 ? "Nothing is known of other jobs here."
-				   : "Other jobs that were open here meanwhile: %" PRId64 ".",
-			others);
-	format_rows(stdout, &shown, NULL);
-}
 
 static void job_show_print_age(uint64_t age_ns)
 {
@@ -38,35 +22,49 @@ static void job_show_print_age(uint64_t age_ns)
 			(double)age_ns / 1e9);
 }
 
-static int job_show_print_view(const struct job_view *view)
+/* As the report of the record, if the job ended now. */
+static int job_show_print_record(char *text)
 {
-	const struct run_head *head = &view->run->head;
-	char begun[RECORD_TIME_MAX];
+	_cleanup_(record_list_done) struct record_list list = { .n = 0 };
+	_cleanup_(join_done) struct join join = { .n_records = 0 };
+	_cleanup_free_ char *notes = NULL;
+	char why[JSON_READER_WHY_MAX];
+	size_t size_bytes;
+	FILE *out = open_memstream(&notes, &size_bytes);
+	int r = out ? record_list_parse(text, &list, why) : -ENOMEM;
 
-	if (*view->why) {
-		fprintf(stderr, "uncore job show: job %s will have no complete record: %s\n",
-			head->id, view->why);
-		return EXIT_FAILED;
+	if (r == 0) {
+		list.records[0].ended_ns = (int64_t)clock_wall_ns();
+		r = join_records(&list, true, &join);
 	}
-	record_time_ms(head->begun_real_ns, begun);
-	printf("\n Job %s of user %" PRIu32 ", since %s, platform %s:\n\n", head->id, head->uid,
-		*begun ? begun : "an unknown time", head->platform);
-	for (uint32_t i = 0; i < head->n_sockets; i++)
-		job_show_print_socket(view, i);
-	job_show_print_age(view->reading->readout.age_ns);
-	format_caveats(stdout, head->platform, "this job");
-	return 0;
+	if (r == 0)
+		notes_write(&join, out);
+	if (out && fclose(out) == EOF)
+		r = -ENOMEM;
+	return r < 0 ? r : join_print(stdout, &join, notes, true);
 }
 
-static int job_show_print_json(const struct job_view *view)
+static int job_show_print(const struct job_view *view, bool is_json)
 {
 	_cleanup_free_ char *text = NULL;
+	int r;
 
-	if (job_json(view, &text) < 0) {
-		fprintf(stderr, "uncore job show: no memory for the record.\n");
+	if (*view->why && !is_json) {
+		fprintf(stderr, "uncore job show: job %s will have no complete record: %s\n",
+			view->run->head.id, view->why);
 		return EXIT_FAILED;
 	}
-	printf("%s\n", text);
+	r = job_json(view, &text);
+	if (r == 0 && is_json)
+		printf("%s\n", text);
+	else if (r == 0)
+		r = job_show_print_record(text);
+	if (r < 0) {
+		fprintf(stderr, "uncore job show: cannot show the record: %s.\n", strerror(-r));
+		return EXIT_FAILED;
+	}
+	if (!is_json)
+		job_show_print_age(view->reading->readout.age_ns);
 	return 0;
 }
 
@@ -105,7 +103,7 @@ static int job_show_run(const struct job_options *options, int folder_fd,
 		return job_fail("uncore job show", &options->wish, r);
 	job_view_init(&view, run, reading, &runs);
 	view.end.ns = now_ns;
-	return options->json ? job_show_print_json(&view) : job_show_print_view(&view);
+	return job_show_print(&view, options->json);
 }
 
 int job_show(const struct job_options *options)

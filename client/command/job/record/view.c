@@ -196,22 +196,17 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-int64_t job_view_socket(const struct job_view *view, uint32_t i, struct uncore_socket *ret_socket,
-	struct format_socket *ret_shown)
-{
-	*ret_socket = (struct uncore_socket)UNCORE_SOCKET_INIT;
-	uncore_describe_socket(view->reading->reader.handle, i, ret_socket);
-	total_show(&view->total, view->reading->reader.handle, i, ret_shown);
-	return folder_others(view->runs, view->run, ret_socket->package);
-}
-
 static void job_view_socket_json(struct jsonwriter *json, const struct job_view *view, uint32_t i)
 {
 	const struct run_head *head = &view->run->head;
-	struct uncore_socket socket;
+	const struct uncore *handle = view->reading->reader.handle;
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	struct format_socket shown;
-	const int64_t others = job_view_socket(view, i, &socket, &shown);
+	int64_t others;
 
+	uncore_describe_socket(handle, i, &socket);
+	total_show(&view->total, handle, i, &shown);
+	others = folder_others(view->runs, view->run, socket.package);
 	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "socket", i);
 	jsonwriter_number(json, "package", socket.package);

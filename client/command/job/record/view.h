@@ -49,13 +49,6 @@ void job_view_init(struct job_view *ret, const struct run *run, const struct job
 
 void job_view_done(struct job_view *view);
 
-struct format_socket;
-
-/* What socket @i shows. Returns how many other runs were open there meanwhile; negative: not known.
- */
-int64_t job_view_socket(const struct job_view *view, uint32_t i, struct uncore_socket *ret_socket,
-	struct format_socket *ret_shown);
-
 /* --- as JSON (uncore-report(5)) --- */
 
 /* One line, without its end, for free(3). 0; -ENOMEM. */
