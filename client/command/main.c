@@ -177,7 +177,6 @@ static void keep_freed_memory(void)
 {
 #ifdef M_TRIM_THRESHOLD
 	mallopt(M_TRIM_THRESHOLD, 32 << 20);
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 #endif
 }
 
