@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/bounds.h"
 #include "common/clock.h"
 #include "common/number.h"
 #include "daemon/base/memfd.h"
@@ -146,16 +147,29 @@ static bool team_is_locked(int fd)
 	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/* Returns what the look cost, in ns. The host may have taken the CPU from one look, hardly from
+ * two: the shorter one counts. */
+static uint64_t team_time_look(int fd, bool *ret_is_alive)
+{
+	uint64_t least_ns = UINT64_MAX;
+
+	for (unsigned i = 0; i < 2 && least_ns > SLOW_NS; i++) {
+		const uint64_t before_ns = clock_thread_ns();
+
+		*ret_is_alive = team_is_locked(fd);
+		least_ns = least_of(least_ns, clock_thread_ns() - before_ns);
+	}
+	return least_ns;
+}
+
 bool team_is_alive(struct team *team, uint64_t now_ns)
 {
-	uint64_t before_ns, took_ns;
+	uint64_t took_ns;
 	bool is_alive;
 
 	if (team->is_dear || now_ns < team->again_ns)
 		return !team->is_dear;
-	before_ns = clock_thread_ns();
-	is_alive = team_is_locked(team->fd);
-	took_ns = clock_thread_ns() - before_ns;
+	took_ns = team_time_look(team->fd, &is_alive);
 	team->is_dear = took_ns > DEAR_NS;
 	team->again_ns = is_alive && took_ns > SLOW_NS ? now_ns + SLOW_AGAIN_NS : 0;
 	if (is_alive)

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +98,7 @@ int fstat(int fd, struct stat *ret)
 /* --- time --- */
 
 static long thread_step_ns; /* that the thread's clock goes on each time it is read */
+static unsigned steps_left = UINT_MAX;
 
 /* The C library's clock_gettime(), which pretends that work takes longer. */
 int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -106,7 +108,8 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 	int r = real(clock, ret);
 
 	if (clock == CLOCK_THREAD_CPUTIME_ID) {
-		thread_ns += thread_step_ns;
+		if (thread_step_ns && steps_left && steps_left--)
+			thread_ns += thread_step_ns;
 		ret->tv_nsec = thread_ns % 1000000000;
 		ret->tv_sec = thread_ns / 1000000000;
 	}
@@ -306,6 +309,23 @@ TEAM_CASE("a table that takes long to look at counts as ended")
 	teams_review(list, now_ns + HOUR_NS);
 	assert_int_equal(list->n, 0);
 	end(member);
+}
+
+/* The two readings of the clock around one look. */
+TEAM_CASE("a table at which one look was slow, because the host took the CPU, is looked at again")
+{
+	static const long steps_ns[] = { 300000, 30000000 };
+	pid_t member = start_member(join_new(ALICE, "job", 0), 0);
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps_ns); i++) {
+		thread_step_ns = steps_ns[i];
+		steps_left = 2;
+		assert_int_equal(teams_count_alive(list, now_ns), 1);
+	}
+	thread_step_ns = 0;
+	steps_left = UINT_MAX;
+	end(member);
+	assert_int_equal(teams_count_alive(list, now_ns), 0);
 }
 
 TEAM_CASE("an ended table is kept for an hour")
