@@ -79,8 +79,8 @@ static void found_drop_others(struct found_files *found, uint32_t first)
 			list->records[n++] = *record;
 			continue;
 		}
-		if (found->options->of_job)
-			met_add(&found->met, record);
+		if (found->options->of_job && met_add(&found->met, record) < 0)
+			found->error = -ENOMEM;
 		record_done(record);
 	}
 	list->n = n;

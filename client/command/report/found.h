@@ -22,7 +22,7 @@ struct found_files {
 	bool may_fold; /* the output needs nothing of single nodes */
 	bool again;    /* files are read once more */
 	bool others;   /* ... those of other jobs on .join's hosts; nothing is said */
-	int error;     /* of folding */
+	int error;     /* -ENOMEM; of folding */
 	bool failed;   /* something could not be read */
 };
 

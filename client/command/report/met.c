@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/report/met.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,12 @@ struct met {
 	int64_t first_ns, last_ns; /* as of its record */
 };
 
-void met_add(struct met_jobs *met, const struct record *record)
+int met_add(struct met_jobs *met, const struct record *record)
 {
 	struct met *one;
 
 	if (array_room(&met->all, met->n, sizeof *met->all) < 0)
-		return;
+		return -ENOMEM;
 	one = &met->all[met->n++];
 	*one = (struct met){
 		.uid = record->batch.uid,
@@ -33,6 +34,7 @@ void met_add(struct met_jobs *met, const struct record *record)
 	};
 	strcpy(one->job, record->job);
 	strcpy(one->host, record->host);
+	return 0;
 }
 
 static int met_compare(const void *a, const void *b)

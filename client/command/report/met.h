@@ -13,8 +13,8 @@ struct met_jobs {
 	struct met *all; /* owned */
 };
 
-/* Adds the job of @record, on its host. */
-void met_add(struct met_jobs *met, const struct record *record);
+/* Adds the job of @record, on its host. 0; -ENOMEM. */
+int met_add(struct met_jobs *met, const struct record *record);
 
 /* Leaves those of @join's hosts and time, sorted, each one once: a log and a file may have the
  * same. */

@@ -43,11 +43,12 @@ static int join_kept(struct found_files *found)
 }
 
 /* Once the job's hosts are known, those of other jobs are looked for there. */
-static void find_met(struct found_files *found)
+static int find_met(struct found_files *found)
 {
 	found->again = found->others = true;
 	found_read_all(found);
 	met_choose(&found->met, &found->join);
+	return found->error;
 }
 
 static int join_found(struct found_files *found)
@@ -60,7 +61,7 @@ static int join_found(struct found_files *found)
 		r = join_kept(found);
 	twins_done(&found->twins);
 	if (r == 0 && found->options->of_job && found->join.n_records)
-		find_met(found);
+		r = find_met(found);
 	return r;
 }
 
