@@ -357,6 +357,7 @@ struct outcome {
 	double busy_percent, busy_at_rest_percent; /* the main thread */
 	unsigned memfds;
 	long descriptors; /* that the daemon has kept */
+	uint64_t deeds;
 	bool all_on, all_done, rested;
 	int newcomer;
 };
@@ -401,6 +402,7 @@ static void attack_once(const struct attack *attack, struct victim *victim, stru
 	measure_attacked(&attackers, victim, attack->seconds, ret);
 	ret->newcomer = wait_for(start_as(NEWCOMER, come_and_read, NULL), END_S);
 	ret->all_done = attack_wait_for_deeds(attack->deeds);
+	ret->deeds = attack_deeds();
 	look_at_daemon(&ret->daemon);
 	ret->memfds = load_count_memfds(the_daemon.pid, attackers.pids, attackers.n);
 	attackers_stop(&attackers);
@@ -409,14 +411,33 @@ static void attack_once(const struct attack *attack, struct victim *victim, stru
 	ret->descriptors = daemon_descriptors(&the_daemon) - descriptors_before;
 }
 
-static void rest_once(struct victim *victim, struct outcome *ret)
+static void measure_beside_burners(const struct load *load, struct victim *victim)
 {
-	struct busy begin = busy_now();
 	struct burners burners;
 
-	burners_start(&burners, &ret->load);
+	burners_start(&burners, load);
 	let_measure(victim, OPENS, 0, NULL);
 	burners_stop(&burners);
+}
+
+static void measure_beside(int (*body)(void *), struct victim *victim)
+{
+	const struct attack others = { .body = body, .n_processes = 1 };
+	struct attackers attackers;
+
+	attackers_start(&attackers, &others);
+	let_measure(victim, OPENS, 0, NULL);
+	attackers_stop(&attackers);
+}
+
+static void rest_once(const struct attack *attack, struct victim *victim, struct outcome *ret)
+{
+	struct busy begin = busy_now();
+
+	if (attack->at_rest)
+		measure_beside(attack->at_rest, victim);
+	else
+		measure_beside_burners(&ret->load, victim);
 	ret->rest = *victim->figures;
 	ret->busy_at_rest_percent = busy_percent_since(&begin);
 }
@@ -444,7 +465,7 @@ static void print_facts(const struct attack *attack, const struct outcome *outco
 		outcome->load.n_hungry, outcome->load.n_modest, outcome->load.cpus,
 		outcome->busy_percent, outcome->busy_at_rest_percent, shared->newcomer_us / 1000,
 		outcome->daemon.rss_kib, outcome->memfds, outcome->daemon.descriptors,
-		outcome->descriptors, shared->deeds, outcome->daemon.longest_stuck);
+		outcome->descriptors, outcome->deeds, outcome->daemon.longest_stuck);
 	if (a->n_failed)
 		printf("#   the first that failed: %s\n", a->failure);
 	fflush(stdout);
@@ -557,7 +578,7 @@ static const char *attack_in_batch(const struct attack *attack, unsigned uid, bo
 	note_beginning(&victim);
 	attack_once(attack, &victim, &outcome);
 	if (!facts_only) {
-		rest_once(&victim, &outcome);
+		rest_once(attack, &victim, &outcome);
 		print_times(attack, &outcome);
 	}
 	victim_stop(&victim);

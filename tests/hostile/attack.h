@@ -3,7 +3,7 @@
  * An attack on the_daemon by one user, and an ordinary client of another user beside it, the
  * victim, which connects and reads within the library's own limits. The victim's times are compared
  * with *rest*: the same victim beside as many processes, which burn as much CPU time as the
- * attackers did and never touch uncored.
+ * attackers did and never touch uncored, or beside those that the attack names.
  */
 #pragma once
 
@@ -26,6 +26,8 @@ struct attack {
 	 */
 	int (*body)(void *argument);
 	unsigned n_processes;
+	/* As .body, in one process: what runs at rest, too. NULL: processes that burn CPU time. */
+	int (*at_rest)(void *argument);
 	bool begins_as_root;   /* to prepare as root: the body calls attack_become() */
 	uint64_t deeds;        /* the sum of attack_did() at which the attack is over */
 	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */

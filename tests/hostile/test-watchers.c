@@ -202,6 +202,21 @@ static _Noreturn void leave_light(void)
 	converse(ends, LIGHT, leave_and_come_back, NULL);
 }
 
+static void start_light(void)
+{
+	for (unsigned i = 0; i < LIGHT_PROCESSES; i++)
+		if (fork() == 0)
+			leave_light();
+}
+
+static _Noreturn int only_leave_light(void *argument)
+{
+	start_light();
+	attack_is_on();
+	for (;;)
+		pause();
+}
+
 static _Noreturn int leave_behind_a_busy_closer(void *argument)
 {
 	static struct watchers watchers;
@@ -209,18 +224,18 @@ static _Noreturn int leave_behind_a_busy_closer(void *argument)
 
 	for (unsigned i = 0; i < HEAVY + LATER; i++)
 		heavy[i] = greet_heavy(&watchers);
-	for (unsigned i = 0; i < LIGHT_PROCESSES; i++)
-		if (fork() == 0)
-			leave_light();
+	start_light();
 	attack_is_on();
 	leave_heavy(heavy);
 }
 
+/* So many that come and go make others wait by themselves. The closer must not add to that. */
 CASE("clients that are welcomed and leave behind others whose close takes long")
 {
 	attack_beside_victim(&(struct attack){
 		.name = "leaving behind a busy closer",
 		.body = leave_behind_a_busy_closer,
+		.at_rest = only_leave_light,
 		.n_processes = 1,
 		.deeds = HEAVY + LATER,
 		.seconds = 2,
