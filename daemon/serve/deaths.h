@@ -8,7 +8,7 @@
  * process's connections. So no message and no process id is believed. A member that is stopped, or
  * in another pid namespace, holds its lock; one that executes another program is not a member any
  * more. If a forked child keeps the connection open, or after a restart of uncored, the end is
- * noticed when uncored looks at all tables, once a minute.
+ * noticed when somebody asks for the reading, or when uncored looks at all tables, once a minute.
  *
  * A table that was reported is owed nothing, and any other one reading, once it was found alive:
  * before that, a process may have filled it and not locked its place yet. The reading is one

@@ -119,10 +119,13 @@ static int answer_forget(struct peer *peer, const struct teams_wish *wish)
 	return teams_forget(peer->server->teams, wish) ? peer_done(peer) : say_none(peer);
 }
 
-/* The end of a connection may not have been noticed yet. */
+/* The end of a connection may not have been noticed yet. Root asks about tables of others, too. */
 static int answer_last(struct peer *peer, const struct wire_team *request, uint32_t uid)
 {
-	deaths_look(peer);
+	if (uid == peer->uid)
+		deaths_look(peer);
+	else
+		deaths_look_at_all(peer->server);
 	return deaths_answer(
 		peer, team_list_find(peer->server->teams, uid, request->name, request->run));
 }

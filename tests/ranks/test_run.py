@@ -140,6 +140,18 @@ def of_others():
     tap.equal((none, gone), (NOTHING, NOTHING), "others")
 
 
+def left_to_a_child():
+    """The user and root are told what a job moved, also if its forked child keeps the connection to uncored"""
+    for user, options in ((ranks.NOBODY, []), (0, ["--user", "nobody"])):
+        with serving() as uncored:
+            rank = Rank(uncored, DIES.replace("kill", "fork say in wait"))
+            rank.expect("in")
+            rank.kill()
+            shown = report(uncored, *options, user=user).stdout
+            rank.go()  # the child, which has the same input
+        contains(shown, "Ranks that were killed: 1 of 1", "uncored noticed at")
+
+
 def not_written():
     """What cannot be written is not forgotten"""
     with serving() as uncored, open("/dev/full", "w", encoding="ascii") as full:
@@ -316,5 +328,5 @@ def run_fails():
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(body.__doc__, body) for body in (
-    shown_once, as_data, outside_of_regions, some_left, running, of_others, not_written, wrong_options, run_normal,
-    run_killed, run_to_file, run_own_name, run_left, run_in_loop, run_told_to_end, run_reads_now_and_then, run_fails)])
+    shown_once, as_data, outside_of_regions, some_left, running, of_others, left_to_a_child, not_written, wrong_options,
+    run_normal, run_killed, run_to_file, run_own_name, run_left, run_in_loop, run_told_to_end, run_reads_now_and_then, run_fails)])
