@@ -168,10 +168,10 @@ bool team_is_alive(struct team *team, uint64_t now_ns)
 	bool is_alive;
 
 	if (team->is_dear || now_ns < team->again_ns)
-		return !team->is_dear;
+		return !team->ended_ns;
 	took_ns = team_time_look(team->fd, &is_alive);
 	team->is_dear = took_ns > DEAR_NS;
-	team->again_ns = is_alive && took_ns > SLOW_NS ? now_ns + SLOW_AGAIN_NS : 0;
+	team->again_ns = took_ns > SLOW_NS ? now_ns + SLOW_AGAIN_NS : 0;
 	if (is_alive)
 		team->alive_ns = now_ns;
 	if (is_alive && !team->is_dear)

@@ -296,6 +296,21 @@ TEAM_CASE("a table that is slow to look at is looked at once a minute while it l
 	assert_int_equal(list->table[0].alive_ns, now_ns);
 }
 
+TEAM_CASE("a table that is slow to look at and has ended is looked at once a minute, too")
+{
+	const uint64_t minute_ns = 60000000000;
+	pid_t member;
+
+	join_new(ALICE, "job", 0);
+	thread_step_ns = 300000;
+	assert_int_equal(teams_count_alive(list, now_ns), 0);
+	thread_step_ns = 0;
+	member = start_member(&list->table[0], 0);
+	assert_int_equal(teams_count_alive(list, now_ns + minute_ns - 1), 0);
+	assert_int_equal(teams_count_alive(list, now_ns + minute_ns), 1);
+	end(member);
+}
+
 /* As one on which a user has set millions of locks. */
 TEAM_CASE("a table that takes long to look at counts as ended")
 {
