@@ -80,11 +80,14 @@ bool activities_look(struct activities *all, const struct table *table)
 	return r == 0;
 }
 
-/* May a part of the passage that ended last, or all of it, have been after the last reading? */
-static bool has_rest(const struct table *table, const struct activity_cell *live)
+/* Of how many passages that have ended may a part, or all, have been after the last reading? Of two
+ * or more it is only known when the last one began. */
+static uint64_t count_rest(const struct table *table, const struct activity_cell *live)
 {
-	return !live->cell.inside && !live->has_died &&
-	       live->cell.stopped_ns > LOAD(table->header.ended_from_ns);
+	if (live->cell.inside || live->has_died ||
+		live->cell.stopped_ns <= LOAD(table->header.ended_from_ns))
+		return 0;
+	return least_of(live->cell.n_left - live->seen.n_left, 2);
 }
 
 /* Cells are looked at later than the reading was taken: a passage that came and went in between
@@ -96,7 +99,7 @@ void activities_keep(const struct activities *all, struct table *table)
 		struct table_seen *seen = &table->seen[live->slot][live->place];
 
 		STORE(seen->own_ns, live->seen.own_ns);
-		STORE(seen->n_left, live->cell.n_left - has_rest(table, live));
+		STORE(seen->n_left, live->cell.n_left - count_rest(table, live));
 		STORE(seen->inside, live->cell.inside);
 	}
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/cell.h"
 
+#include "common/bounds.h"
+
 enum { TRIES = 1000 }; /* a write takes a few ns */
 
 void cell_copy(struct table_cell *ret, const struct table_cell *cell)
@@ -24,8 +26,8 @@ static inline void change_running(
 {
 	ADD(cell->running, (uint32_t)change);
 	ADD(cell->own_ns, (uint64_t)-change * runs_ns);
-	if (change < 0)
-		STORE(cell->stopped_ns, now_ns);
+	if (change < 0) /* a thread that takes a reading on its way out was called before others */
+		STORE(cell->stopped_ns, most_of(cell->stopped_ns, now_ns));
 }
 
 static void cell_leave(struct table_cell *cell, uint32_t n)
