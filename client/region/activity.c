@@ -13,8 +13,8 @@
 
 struct activity_cell {
 	unsigned slot, place;
-	bool has_died; /* ... inside */
-	uint64_t n_threads;
+	bool has_died;   /* ... inside */
+	uint64_t n_most; /* threads and spans that ran there at the same time */
 	struct table_cell cell;
 	struct table_seen seen;
 };
@@ -35,6 +35,15 @@ static bool is_live(const struct table *table, struct activity_cell *live)
 	return live->cell.inside || live->seen.inside || live->cell.n_left != live->seen.n_left;
 }
 
+/* Passages of one thread follow each other, and spans overlap. */
+static uint64_t most_at_once(
+	const struct table *table, const struct activity_cell *live, uint64_t n_threads)
+{
+	const uint64_t n = most_of(1, live->cell.inside + live->cell.n_left - live->seen.n_left);
+
+	return LOAD(table->regions[live->place].has_spans) ? n : least_of(n, n_threads);
+}
+
 static int look_at_cell(struct activities *all, const struct table *table, unsigned slot,
 	unsigned place, uint64_t *n_threads)
 {
@@ -44,7 +53,7 @@ static int look_at_cell(struct activities *all, const struct table *table, unsig
 		return 0;
 	if (place == TABLE_OUTSIDE)
 		*n_threads = most_of(1, live.cell.inside + live.cell.n_left - live.seen.n_left);
-	live.n_threads = *n_threads;
+	live.n_most = place == TABLE_OUTSIDE ? *n_threads : most_at_once(table, &live, *n_threads);
 	if (array_room(&all->cells, all->n_cells, sizeof live) < 0)
 		return -1;
 	all->cells[all->n_cells++] = live;
@@ -131,7 +140,7 @@ static uint64_t take_own_ns(struct activity_cell *live, uint64_t from_ns, uint64
 	uint64_t own_ns = (int64_t)passed_ns < 0 ? 0 : passed_ns;
 
 	if (from_ns)
-		own_ns = least_of(own_ns, (to_ns - from_ns) * live->n_threads);
+		own_ns = least_of(own_ns, (to_ns - from_ns) * live->n_most);
 	live->seen.own_ns += own_ns;
 	return own_ns;
 }

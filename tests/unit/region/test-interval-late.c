@@ -278,3 +278,37 @@ CASE("a thread that waits for its reading at the end does not hide those that le
 	assert_int_equal(sum_of(0).all, 30);
 	game_end(&game);
 }
+
+/* Two threads are known, one of which stays outside. */
+CASE("a passage has its own time only in one thread, and does not hide that another was outside")
+{
+	begin(1);
+	game_come(&game, 0);
+	come(0, 0, 1000500);
+	read_at(1010000, 0);
+	go(0, 0, 1030000);
+	read_at(1015000, 30);
+	assert_int_equal(sum_of(0).share, 15);
+	assert_int_equal(sum_of(0).alone, 0);
+	game_end(&game);
+}
+
+CASE("each span counts as a thread, and those that ended do not count later")
+{
+	begin(2);
+	game.table->regions[1].has_spans = 1;
+	come(0, 0, 1000000);
+	for (int i = 0; i < 9; i++)
+		come(1, 1, 1000000);
+	read_at(1010000, 100);
+	assert_int_equal(sum_of(0).share, 10);
+	assert_int_equal(sum_of(1).share, 90);
+	for (int i = 0; i < 9; i++)
+		go(1, 1, 1010000);
+	read_at(1010010, 100);
+	come(1, 1, 1010010);
+	go(1, 1, 1011010);
+	read_at(1020010, 300);
+	assert_int_equal(sum_of(1).share, 90 + 200 / 20);
+	game_end(&game);
+}
