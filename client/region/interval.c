@@ -64,16 +64,31 @@ static void add_region_part(
 		least_of(interval->to.at_ns, most_of(interval->from_ns, activity->opened_ns));
 }
 
-/* Threads that are in no region. Spans belong to no thread, so regions may have more than all. */
-static void add_outside_part(struct table_interval *interval, uint64_t threads_ns, uint64_t own_ns)
+/* Time in regions, of threads that are in no other meanwhile. */
+static uint64_t find_threads_own_ns(
+	const struct table *table, const struct table_interval *interval)
 {
+	uint64_t own_ns = 0;
+
+	for (uint32_t i = 0; i < interval->n_parts; i++)
+		if (!LOAD(table->regions[interval->parts[i].place].has_spans))
+			own_ns += interval->parts[i].own_ns;
+	return own_ns;
+}
+
+/* Threads that are in no region. Spans belong to no thread, so regions may have more than all. But
+ * a thread may be outside of all beside them. */
+static void add_outside_part(const struct table *table, struct table_interval *interval,
+	uint64_t threads_ns, uint64_t own_ns)
+{
+	const bool is_beside = threads_ns > find_threads_own_ns(table, interval);
 	struct table_part *part = add_part(interval, TABLE_OUTSIDE);
 
 	interval->total_ns = most_of(threads_ns, own_ns);
 	part->own_ns = interval->total_ns - own_ns;
 	if (!interval->total_ns) /* nobody is known to have moved anything */
 		part->own_ns = interval->total_ns = 1;
-	part->is_open = part->own_ns > 0;
+	part->is_open = part->own_ns > 0 || is_beside;
 }
 
 /* A part is alone so far if a thread may have run there. The thread that began a span is outside of
@@ -155,7 +170,7 @@ static void fill_parts(
 			add_region_part(interval, i, &room->activities.places[i]);
 			own_ns += room->activities.places[i].own_ns;
 		}
-	add_outside_part(interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
+	add_outside_part(table, interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
 	find_alone(table, interval, own_ns, room->activities.is_late);
 	for (unsigned i = 0; i < n_regions; i++)
 		add_row_part(table, interval, i, last);

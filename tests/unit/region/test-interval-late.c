@@ -312,3 +312,15 @@ CASE("each span counts as a thread, and those that ended do not count later")
 	assert_int_equal(sum_of(1).share, 90 + 200 / 20);
 	game_end(&game);
 }
+
+CASE("a thread outside may have moved all that a span may, so outside was open")
+{
+	begin(1);
+	game.table->regions[0].has_spans = 1;
+	come(0, 0, 1000000);
+	read_at(1010000, 50);
+	assert_int_equal(sum_of(0).all, 50);
+	assert_int_equal(sum_of(0).alone, 0);
+	assert_int_equal(sum_of(TABLE_OUTSIDE).all, 50);
+	game_end(&game);
+}
