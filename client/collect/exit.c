@@ -217,9 +217,10 @@ __attribute__((destructor)) static void leave_and_report(void)
 	struct regions *regions = regions_now();
 	struct set_aside set;
 
-	if (!regions)
-		return;
-	set_aside(&set);
-	exit_leave(regions);
-	put_back(&set);
+	if (regions) {
+		set_aside(&set);
+		exit_leave(regions);
+		put_back(&set);
+	}
+	regions_forget_threads();
 }

@@ -96,6 +96,10 @@ bool regions_has_name(struct regions *regions, const struct region *region, cons
 /* This process exits: it takes part in no state any more. */
 void regions_leave_states(struct regions *regions);
 
+/* Threads that end from now on do not call the library, which may be unloaded: one that is a static
+ * part of a module goes with it. */
+void regions_forget_threads(void);
+
 /* -EINVAL with a sentence: @name cannot be the name of a region. */
 int region_check_name(const char *name);
 

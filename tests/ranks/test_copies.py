@@ -3,10 +3,12 @@
 to the process, and not to a copy. Needs root."""
 import contextlib
 import os
+import re
 import shutil
+import subprocess
 
 import tap
-from ranks import BUILD, PAGE_BYTES, Rank, bytes_of, read_report, region_of, serving
+from ranks import BUILD, NOBODY, PAGE_BYTES, SECONDS, Rank, bytes_of, read_report, region_of, serving
 
 PAGES = 2000
 
@@ -95,7 +97,17 @@ def calls_itself():
     tap.equal(failure, "Region b is not open in this thread.", "failure")
 
 
+def goes_with_its_module():
+    """A copy in a module is unloaded with it, and threads that were in it end later"""
+    with serving() as uncored:
+        done = subprocess.run([BUILD / "tests/ranks/unload", BUILD / "tests/ranks/unload-module.so", "3"], text=True,
+                              env=uncored.environment(None), user=NOBODY, capture_output=True, check=False,
+                              timeout=SECONDS)
+    tap.equal(done.returncode, 0, "status")
+    tap.equal(len(re.findall(r"^ *module +1 ", done.stderr, re.M)), 3, f"reports: {done.stderr}")
+
+
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(body.__doc__, body) for body in (both_are_members, beside_others, in_children, one_collects,
-                                                  calls_itself)])
+                                                  calls_itself, goes_with_its_module)])
