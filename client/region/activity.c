@@ -145,6 +145,21 @@ static uint64_t take_own_ns(struct activity_cell *live, uint64_t from_ns, uint64
 	return own_ns;
 }
 
+static uint64_t passages_ns(const struct activity_cell *live, uint64_t n)
+{
+	return live->cell.n_left ? live->cell.time_ns / live->cell.n_left * n : 0;
+}
+
+/* How long passages were open. Those that have ended took as long as the cell's do in the mean. */
+static uint64_t find_open_ns(const struct activity_cell *live, uint64_t from_ns, uint64_t to_ns)
+{
+	const bool is_open = live->cell.inside || live->has_died;
+	const uint64_t since_ns = is_open ? most_of(from_ns, live->cell.opened_ns) : to_ns;
+
+	return to_ns - least_of(to_ns, since_ns) +
+	       passages_ns(live, live->cell.n_left - live->seen.n_left);
+}
+
 static bool may_have_run(
 	const struct activity_cell *live, uint64_t own_ns, const struct activity_window *window)
 {
@@ -160,8 +175,7 @@ static void add_activity(
 
 	place->own_ns += own_ns;
 	place->has_run |= may_have_run(live, own_ns, window);
-	if (!place->is_open || live->cell.opened_ns < place->opened_ns)
-		place->opened_ns = live->cell.opened_ns;
+	place->open_ns += find_open_ns(live, window->from_ns, window->to_ns);
 	place->is_open = true;
 }
 
@@ -192,13 +206,19 @@ void activities_done(struct activities *all)
 static uint64_t unread_of(const struct table *table, unsigned slot, unsigned place, uint64_t now_ns)
 {
 	struct activity_cell live = { .slot = slot, .place = place };
-	uint64_t from_ns, to_ns;
+	const uint64_t ended_ns = LOAD(table->header.ended_from_ns);
+	uint64_t from_ns, to_ns, n_earlier;
+	bool is_open;
 
 	if (!is_live(table, &live))
 		return 0;
-	from_ns = most_of(LOAD(table->header.ended_from_ns), live.cell.opened_ns);
-	to_ns = live.cell.inside || live.has_died ? now_ns : least_of(live.cell.stopped_ns, now_ns);
-	return to_ns > from_ns ? to_ns - from_ns : 0;
+	is_open = live.cell.inside || live.has_died;
+	from_ns = most_of(ended_ns, live.cell.opened_ns);
+	to_ns = is_open ? now_ns : least_of(live.cell.stopped_ns, now_ns);
+	if (to_ns <= from_ns)
+		return 0;
+	n_earlier = live.cell.n_left - live.seen.n_left - !is_open;
+	return least_of(to_ns - from_ns + passages_ns(&live, n_earlier), now_ns - ended_ns);
 }
 
 uint64_t activity_unread_ns(const struct table *table, unsigned place, uint64_t now_ns)

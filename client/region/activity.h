@@ -6,10 +6,10 @@
 
 /* What all members did in a place. */
 struct activity {
-	uint64_t own_ns;    /* of threads that ran there */
-	uint64_t opened_ns; /* the first of those that are inside came in, or earlier */
-	bool is_open;       /* a thread may have been inside */
-	bool has_run;       /* ... and innermost there */
+	uint64_t own_ns;  /* of threads that ran there */
+	uint64_t open_ns; /* of passages: as long as they usually are, where it is not known */
+	bool is_open;     /* a thread may have been inside */
+	bool has_run;     /* ... and innermost there */
 };
 
 struct activity_cell;

@@ -59,9 +59,7 @@ static void add_region_part(
 	part->is_open = true;
 	part->is_alone = activity->has_run; /* so far */
 	part->own_ns = activity->own_ns;
-	part->open_ns =
-		interval->to.at_ns -
-		least_of(interval->to.at_ns, most_of(interval->from_ns, activity->opened_ns));
+	part->open_ns = least_of(activity->open_ns, interval->to.at_ns - interval->from_ns);
 }
 
 /* Time in regions, of threads that are in no other meanwhile. */

@@ -324,3 +324,43 @@ CASE("a thread outside may have moved all that a span may, so outside was open")
 	assert_int_equal(sum_of(TABLE_OUTSIDE).all, 50);
 	game_end(&game);
 }
+
+/* --- what is lost --- */
+
+static void pass_often(int member, unsigned place)
+{
+	for (int i = 0; i < 3; i++) {
+		const uint64_t begun_ns = game.now_ns;
+
+		come(member, place, begun_ns);
+		game.now_ns += 1000;
+		cell_end(game_cell(&game, member, place), begun_ns, game.now_ns, game.now_ns);
+		game.now_ns += 500;
+	}
+}
+
+CASE("of all passages while uncored began anew the time is lost, not only of the last one")
+{
+	begin(2);
+	pass_often(0, 0);
+	game.generation = 2;
+	read_at(game.now_ns, 0);
+	assert_int_equal(game_sums(&game, 0).lost_ns, 3000);
+	assert_int_equal(activity_unread_ns(game.table, 0, game.now_ns), 0);
+	come(0, 0, game.now_ns);
+	pass_often(1, 0);
+	game.generation = 3;
+	read_at(game.now_ns, 0);
+	assert_int_equal(game_sums(&game, 0).lost_ns, 3000 + 4500);
+	game_end(&game);
+}
+
+CASE("... and of those that no reading has followed yet")
+{
+	begin(1);
+	pass_often(0, 0);
+	assert_int_equal(activity_unread_ns(game.table, 0, game.now_ns), 3000);
+	come(0, 0, game.now_ns);
+	assert_int_equal(activity_unread_ns(game.table, 0, game.now_ns + 10), 3010);
+	game_end(&game);
+}
