@@ -132,6 +132,19 @@ def one_after_the_other():
             last = two["run"]
 
 
+def child_of_an_earlier_run():
+    """A child that lived while a run ended does not replace its report by that of the next run; a later one does"""
+    with serving() as uncored:
+        path = uncored.folder / "report.json"
+        rank = Rank(uncored, "begin a end a detach say in orphan begin b end b", UNCORE_REPORT=str(path))
+        rank.expect("in")
+        rank.go()
+        goes_beside(path, rank.end(), 2)
+        tap.equal([region["name"] for report in reports_at(path) for region in report["regions"]], ["a", "b"], "regions")
+        tap.equal(Rank(uncored, "sleep 20 fork begin c end c", UNCORE_REPORT=str(path)).end(), "", "stderr")
+        tap.equal([region["name"] for report in reports_at(path) for region in report["regions"]], ["c", "b"], "regions")
+
+
 def runs_have_rows():
     """uncore report never adds runs of one host that were one after the other"""
     with serving() as uncored:
@@ -180,4 +193,5 @@ def not_joined():
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(body.__doc__, body) for body in (
-    restarted_at_start, alone_beside_team, two_tables, one_after_the_other, runs_have_rows, of_uncore_run, not_joined)])
+    restarted_at_start, alone_beside_team, two_tables, one_after_the_other, child_of_an_earlier_run, runs_have_rows,
+    of_uncore_run, not_joined)])
