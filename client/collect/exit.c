@@ -151,6 +151,7 @@ static void put_back(const struct set_aside *set)
 _public_ int uncore_region_report(const char *path)
 {
 	_keeps_errno_;
+	_keeps_running_;
 	struct regions *regions = regions_get();
 	struct set_aside set;
 	int r;
@@ -238,6 +239,7 @@ static void exit_leave(struct regions *regions)
 
 __attribute__((destructor)) static void leave_and_report(void)
 {
+	_keeps_running_;
 	struct regions *regions = regions_now();
 	struct set_aside set;
 

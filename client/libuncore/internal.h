@@ -68,6 +68,26 @@ static inline void errno_restore(const int *before)
 	errno = *before;
 }
 
+/* Until the end of the block the thread is not cancelled, for example while it holds a lock and
+ * calls what may wait. */
+#define _keeps_running_                                                                            \
+	__attribute__((unused)) _cleanup_(cancel_restore) const int cancel_before = cancel_disable()
+
+static inline int cancel_disable(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+static inline void cancel_restore(const int *before)
+{
+	int now;
+
+	pthread_setcancelstate(*before, &now);
+}
+
 /* A failure that is reported again later, perhaps to another thread. */
 struct failure {
 	int error; /* 0: none */

@@ -22,6 +22,7 @@ static _Thread_local struct {
 /* While the platform is not known, the thread tries again. */
 static enum thread_state begin_counting(struct table *table, const struct counter_wish *wish)
 {
+	_keeps_running_;
 	const int r = counter_open(table, wish, &thread.counter);
 
 	return r == 0 ? THREAD_COUNTS : r == -EAGAIN ? THREAD_NEW : THREAD_FAILED;
@@ -30,6 +31,7 @@ static enum thread_state begin_counting(struct table *table, const struct counte
 /* What was counted since the last time; 0 if this thread does not count. */
 static uint64_t misses_advance(struct table *table)
 {
+	_keeps_running_;
 	uint64_t now = 0, before = thread.last;
 
 	if (thread.state != THREAD_COUNTS)

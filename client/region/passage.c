@@ -44,6 +44,7 @@ static int passage_read_and_add(struct regions *regions)
  * trap. */
 static int passage_read(struct regions *regions)
 {
+	_keeps_running_;
 	fenv_t floating;
 	const bool holds = feholdexcept(&floating) == 0;
 	const int r = passage_read_and_add(regions);
@@ -55,6 +56,8 @@ static int passage_read(struct regions *regions)
 
 void passage_read_rest(struct regions *regions)
 {
+	_keeps_running_;
+
 	if (activity_is_unread(regions->team.table))
 		passage_read(regions);
 	interval_finish(&regions->team.member);

@@ -54,6 +54,7 @@ struct regions *regions_now(void)
 
 static struct regions *regions_new(void)
 {
+	_keeps_running_;
 	struct regions *regions = calloc(1, sizeof *regions);
 
 	if (!regions)
@@ -172,6 +173,7 @@ static bool regions_has_room(const struct regions *regions, unsigned index)
 static int regions_add(
 	struct regions *regions, struct region **bucket, const char *name, struct region **ret)
 {
+	_keeps_running_;
 	const unsigned index = table_find_or_add(regions->team.table, name);
 	const char *shown = index == TABLE_OTHERS ? "(other names)" : name;
 

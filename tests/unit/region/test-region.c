@@ -650,6 +650,48 @@ CASE("a thread that ends inside a region is reported")
 	stop(&daemon);
 }
 
+static atomic_int n_survived;
+
+/* The first call that may be interrupted would end the thread. */
+static void *pass_cancelled(void *unused)
+{
+	uint64_t span;
+
+	pthread_cancel(pthread_self());
+	CHECK(uncore_region_begin("cancelled") == 0);
+	CHECK(uncore_span_begin("cancelled span", &span) == 0);
+	CHECK(uncore_span_end(span) == 0);
+	CHECK(uncore_region_end("cancelled") == 0);
+	atomic_fetch_add(&n_survived, 1);
+	pthread_testcancel();
+	atomic_fetch_add(&n_survived, 100);
+	return unused;
+}
+
+CASE("a thread is not cancelled inside the library, but behind it")
+{
+	struct json_object *report, *region;
+	struct fake_daemon daemon;
+	pthread_t thread;
+	void *result;
+
+	start_with(&daemon, NULL);
+	CHECK(uncore_region_begin("settle") < 1); /* may find the daemon before it gone */
+	uncore_region_end("settle");
+	for (int i = 0; i < 3; i++) {
+		CHECK(pthread_create(&thread, NULL, pass_cancelled, NULL) == 0);
+		pthread_join(thread, &result);
+		CHECK(result == PTHREAD_CANCELED);
+	}
+	CHECK(atomic_load(&n_survived) == 3);
+	report = take_report(&daemon);
+	region = find_region(report, "cancelled");
+	CHECK(number(FIND(region, "count")) == 3);
+	CHECK(number(FIND(region, "failed")) == 0);
+	json_object_put(report);
+	stop(&daemon);
+}
+
 static bool was_rung(const struct fake_daemon *daemon)
 {
 	struct pollfd doorbell = { .fd = daemon->doorbells[0], .events = POLLIN };
