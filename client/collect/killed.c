@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "client/region/activity.h"
-#include "client/report/json.h"
 #include "client/report/quantity.h"
+#include "client/report/record-time.h"
 #include "common/clock.h"
 
 /* 0 if a process ended the run: it reported, and .ended_ns is set. */

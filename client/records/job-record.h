@@ -6,6 +6,7 @@
 #include "client/jobstore/run.h"
 #include "client/records/json-reader.h"
 #include "client/report/json.h"
+#include "client/report/record-time.h"
 
 enum {
 	JOB_SCHEMA = 1,

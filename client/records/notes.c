@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "client/records/machines.h"
-#include "client/report/json.h"
+#include "client/report/record-time.h"
 
 static const char *notes_host_of(const struct record *record)
 {

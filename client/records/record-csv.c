@@ -6,7 +6,7 @@
 #include "client/report/csv.h"
 #include "client/report/derived.h"
 #include "client/report/format.h"
-#include "client/report/json.h"
+#include "client/report/record-time.h"
 
 /* A record, and the number of its run; 0: it is in none. */
 struct csv_source {

@@ -2,12 +2,11 @@
 #include "client/report/json.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #include "client/report/derived.h"
 #include "client/report/format.h"
 #include "client/report/ranks.h"
+#include "client/report/record-time.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
@@ -210,48 +209,6 @@ static void report_region_json(
 }
 
 /* --- the whole --- */
-
-void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX])
-{
-	time_t time = (time_t)seconds;
-	struct tm parts;
-
-	if (!seconds || !gmtime_r(&time, &parts) ||
-		!strftime(ret_text, RECORD_TIME_MAX, "%Y-%m-%dT%H:%M:%SZ", &parts))
-		*ret_text = '\0';
-}
-
-void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
-{
-	size_t n;
-
-	*ret_text = '\0';
-	if (real_ns > 0)
-		record_time(real_ns / 1000000000, ret_text);
-	n = strcspn(ret_text, "Z");
-	if (n)
-		snprintf(ret_text + n, RECORD_TIME_MAX - n, ".%03dZ",
-			(int)(real_ns / 1000000 % 1000));
-}
-
-void record_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
-{
-	char text[RECORD_TIME_MAX], *end = ret_text;
-
-	record_time_ms(real_ns, text);
-	for (const char *c = *text ? text : "0"; *c; c++)
-		if (!strchr("-:", *c))
-			*end++ = *c;
-	*end = '\0';
-}
-
-void record_json_time(struct jsonwriter *json, const char *key, int64_t real_ns)
-{
-	char text[RECORD_TIME_MAX];
-
-	record_time_ms(real_ns, text);
-	jsonwriter_text_or_null(json, key, text);
-}
 
 struct time_keys {
 	const char *text, *s, *ns;

@@ -10,7 +10,7 @@
 
 #include "client/command/frame/output.h"
 #include "client/command/job/record/view.h"
-#include "client/report/json.h"
+#include "client/report/record-time.h"
 #include "common/clock.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"

@@ -12,6 +12,7 @@
 #include "client/libuncore/uncore.h"
 #include "client/records/job-record.h"
 #include "client/records/read.h"
+#include "client/report/record-time.h"
 #include "common/macro.h"
 
 /* --- a record --- */

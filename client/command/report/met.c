@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/json.h"
+#include "client/report/record-time.h"
 #include "common/array.h"
 #include "common/jsonwriter.h"
 

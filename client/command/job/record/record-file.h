@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "client/jobstore/run.h"
-#include "client/report/json.h"
+#include "client/report/record-time.h"
 
 /*
  * Writes @text, the record of @run, into the folder @to, and makes the folder if it is missing. The

@@ -11,6 +11,7 @@
 #include "client/records/job-record.h"
 #include "client/report/format.h"
 #include "client/report/json.h"
+#include "client/report/record-time.h"
 #include "common/bounds.h"
 #include "common/clock.h"
 #include "common/jsonwriter.h"
