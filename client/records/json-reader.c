@@ -121,7 +121,7 @@ const char *json_reader_next_key(const struct json_reader *object, const struct 
 void *json_reader_room(const struct json_reader *list, size_t element_bytes)
 {
 	const size_t n = json_reader_failed(list) ? 0 : list->value->n_inside;
-	void *room = calloc(n + 1, element_bytes);
+	void *room = calloc(n ? n : 1, element_bytes);
 
 	if (!room)
 		json_reader_fail(list, NULL, "is too long for the memory");
