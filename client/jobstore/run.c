@@ -15,7 +15,7 @@
 #include "common/macro.h"
 #include "common/text.h"
 
-static const char MAGIC[8] = "uncjob2";
+static const char MAGIC[8] = "uncjob3";
 
 /* Of an ID. Spelled out, so that the locale does not matter. */
 static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";

@@ -62,7 +62,6 @@ struct run_head {
 	uint32_t text_bytes;
 	char platform[UNCORE_NAME_MAX];
 	uint64_t generation[2];
-	uint64_t daemon_started_ns;
 	uint64_t quantum;
 	char why[RUN_WHY_MAX];
 	char to[RUN_TO_MAX]; /* of an end: absolute path of the folder for the record; "": none */

@@ -5,50 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/format.h"
 #include "common/macro.h"
-#include "common/number.h"
 #include "common/text.h"
 #include "common/unit.h"
 
-enum { QUALITY_BITS = 30 };
-
-/* --- texts --- */
-
-void parse_generation(const struct json_reader *reader, uint64_t ret_generation[2])
-{
-	char digits[FORMAT_GENERATION_MAX], half[17] = "";
-
-	json_reader_free_text(reader, "generation", JSON_READER_TEXT(digits));
-	if (!*digits)
-		return;
-	if (strlen(digits) == FORMAT_GENERATION_MAX - 1) {
-		memcpy(half, digits, 16);
-		if (number_parse_whole(half, 16, UINT64_MAX, &ret_generation[0]) &&
-			number_parse_whole(digits + 16, 16, UINT64_MAX, &ret_generation[1]))
-			return;
-	}
-	json_reader_fail(reader, "generation", "is not 32 hexadecimal digits");
-}
-
-char *parse_sentences(const struct json_reader *reader, const char *key, size_t size_bytes)
-{
-	_cleanup_free_ char *text = calloc(size_bytes, 1);
-
-	if (text)
-		json_reader_free_text(reader, key, (struct json_reader_text){ text, size_bytes });
-	else
-		json_reader_fail(reader, key, "is too long for the memory");
-	return text && *text ? take_ptr(text) : NULL;
-}
-
-void parse_batch(const struct json_reader *reader, struct record *ret)
-{
-	ret->rows = "job";
-	ret->batch.uid = json_reader_number_or(reader, "uid", UINT32_MAX, -1);
-	ret->batch.seconds = json_reader_real(reader, "seconds");
-	json_reader_free_text(reader, "exit", JSON_READER_TEXT(ret->batch.exit));
-}
+enum { QUALITY_BITS = 30, PARSE_SOCKETS_MOST = 1024 };
 
 /* --- values --- */
 
@@ -116,29 +77,26 @@ static void parse_values(
 	}
 }
 
-char *parse_metric(const struct json_reader *metrics, const char *name, struct record *record)
-{
-	if (record->n_metrics == UNCORE_METRICS_MAX)
-		json_reader_fail(metrics, NULL, "has too many metrics");
-	else if (strlen(name) >= UNCORE_NAME_MAX || !*name || !text_is_plain(name))
-		json_reader_fail(metrics, NULL, "has a name that no metric has");
-	if (json_reader_failed(metrics))
-		return NULL;
-	strcpy(record->metrics[record->n_metrics], name);
-	return record->units[record->n_metrics++];
-}
-
 /* --- sockets --- */
 
-void parse_socket(
+static void parse_of_job(const struct json_reader *reader, struct record_socket *ret)
+{
+	ret->n_others = json_reader_number_or(reader, "others", UINT32_MAX, -1);
+	ret->early_ns = json_reader_number_or(reader, "early_ns", PARSE_COUNT_MOST, -1);
+	ret->late_ns = json_reader_number_or(reader, "late_ns", PARSE_COUNT_MOST, -1);
+	ret->age_ns = json_reader_number_or(reader, "age_ns", PARSE_COUNT_MOST, -1);
+}
+
+static void parse_socket(
 	const struct json_reader *reader, const struct record *record, struct record_socket *ret)
 {
 	ret->socket = (uint32_t)json_reader_number(reader, "socket", PARSE_SOCKETS_MOST);
 	ret->package = json_reader_number_or(reader, "package", UINT32_MAX, -1);
 	ret->window_ns = json_reader_number(reader, "window_ns", PARSE_COUNT_MOST);
 	ret->skew_ns = json_reader_number(reader, "skew_ns", PARSE_COUNT_MOST);
+	ret->quantum_bytes = json_reader_number(reader, "quantum_bytes", PARSE_COUNT_MOST);
 	if (record->rows)
-		ret->n_others = json_reader_number_or(reader, "others", UINT32_MAX, -1);
+		parse_of_job(reader, ret);
 	parse_values(reader, record, ret);
 }
 
@@ -154,8 +112,6 @@ void parse_region_sockets(const struct json_reader *reader, const char *key,
 		struct record_socket *socket = &ret->sockets[ret->n_sockets++];
 
 		parse_socket(&element, record, socket);
-		socket->quantum_bytes =
-			json_reader_number(&element, "quantum_bytes", PARSE_COUNT_MOST);
 		if (ret->n_sockets > 1 && socket->socket <= socket[-1].socket)
 			json_reader_fail(&element, "socket", "is not above the one before");
 	}
@@ -228,12 +184,9 @@ static void parse_member_ns(
 
 /* --- the region --- */
 
-void parse_region(
+static void parse_passages(
 	const struct json_reader *reader, const struct record *record, struct record_region *ret)
 {
-	json_reader_text(reader, "name", JSON_READER_TEXT(ret->name));
-	if (!*ret->name)
-		json_reader_fail(reader, "name", "is empty");
 	if (json_reader_has(reader, "title"))
 		ret->title = json_reader_copy_free_text(reader, "title");
 	ret->n_passages = json_reader_number(reader, "count", PARSE_COUNT_MOST);
@@ -247,5 +200,15 @@ void parse_region(
 	parse_member_ns(reader, record, ret);
 	parse_work(reader, ret->work);
 	parse_misses(reader, &ret->misses);
+}
+
+void parse_region(
+	const struct json_reader *reader, const struct record *record, struct record_region *ret)
+{
+	json_reader_text(reader, "name", JSON_READER_TEXT(ret->name));
+	if (!*ret->name)
+		json_reader_fail(reader, "name", "is empty");
+	if (!record->rows)
+		parse_passages(reader, record, ret);
 	parse_region_sockets(reader, "sockets", record, ret);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the JSON of uncore-report(5) back into a record: of regions, or of a job of a batch system
- * (job-record.h). The text is untrusted, and is changed.
+ * Reads the JSON of uncore-report(5) back into a record. The text is untrusted, and is changed.
  * Only the command has this: the library has no JSON reader.
  */
 #pragma once

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads records of regions (parse.h) and of jobs (job-record.h), from texts and files. */
+/* Reads records (parse.h) from texts and files. */
 #pragma once
 
 #include "client/records/json-reader.h"
@@ -15,4 +15,7 @@ int record_list_parse(char *text, struct record_list *list, char ret_why[JSON_RE
 int record_read_text(const char *path, char **ret_text);
 int record_read_fd(int fd, size_t most_bytes, char **ret_text);
 
-enum { RECORD_FILE_MOST_BYTES = 256 << 20 }; /* more than any file has */
+enum {
+	RECORD_JOB_MOST_BYTES = 1 << 20,    /* more than any record of a job has */
+	RECORD_FILE_MOST_BYTES = 256 << 20, /* more than any file has */
+};

@@ -36,6 +36,15 @@ static void show_socket(
 		};
 }
 
+/* How far the window extends beyond a job. */
+static void ends_json(struct jsonwriter *json, const struct record_socket *socket)
+{
+	jsonwriter_known(json, "early_ns", socket->early_ns >= 0, socket->early_ns);
+	jsonwriter_known(json, "late_ns", socket->late_ns >= 0, socket->late_ns);
+	if (socket->age_ns >= 0)
+		jsonwriter_number(json, "age_ns", (uint64_t)socket->age_ns);
+}
+
 static void report_socket_json(struct jsonwriter *json, const struct record *record,
 	const struct record_region *region, uint32_t i)
 {
@@ -48,6 +57,8 @@ static void report_socket_json(struct jsonwriter *json, const struct record *rec
 	if (record->rows)
 		jsonwriter_known(json, "others", region->sockets[i].n_others >= 0,
 			region->sockets[i].n_others);
+	if (record_is_short(record))
+		ends_json(json, &region->sockets[i]);
 	jsonwriter_close(json);
 }
 
@@ -182,14 +193,9 @@ void record_json_tags(struct jsonwriter *json, const struct record_region *regio
 		jsonwriter_number(json, "node", region->node - 1);
 }
 
-static void report_region_json(
+static void passages_json(
 	struct jsonwriter *json, const struct record *record, const struct record_region *region)
 {
-	jsonwriter_object(json, NULL);
-	jsonwriter_text(json, "name", region->name);
-	if (region->title)
-		jsonwriter_text(json, "title", region->title);
-	record_json_tags(json, region);
 	jsonwriter_number(json, "count", region->n_passages);
 	jsonwriter_number(json, "failed", region->n_failed);
 	jsonwriter_number(json, "open", region->n_open);
@@ -202,8 +208,22 @@ static void report_region_json(
 	ranks_json_region(json, record, region);
 	work_json(json, region);
 	record_json_misses(json, &region->misses);
+}
+
+static void report_region_json(
+	struct jsonwriter *json, const struct record *record, const struct record_region *region)
+{
+	const bool is_short = record_is_short(record);
+
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "name", region->name);
+	if (region->title)
+		jsonwriter_text(json, "title", region->title);
+	record_json_tags(json, region);
+	if (!is_short)
+		passages_json(json, record, region);
 	sockets_json(json, "sockets", record, region);
-	if (region->n_sockets)
+	if (region->n_sockets && !is_short)
 		all_derived_json(json, record, region);
 	jsonwriter_close(json);
 }
@@ -233,7 +253,6 @@ static void process_json(struct jsonwriter *json, const struct record *record)
 	const int64_t rank = alone ? alone->rank : -1;
 
 	jsonwriter_known(json, "pid", alone, alone ? alone->pid : 0);
-	jsonwriter_text_or_null(json, "host", record->host);
 	jsonwriter_known(json, "rank", rank >= 0, rank);
 }
 
@@ -246,6 +265,19 @@ static void note_json(struct jsonwriter *json, const struct record *record)
 		"%s%sEverything that each socket did is counted, not only this program.",
 		warning ? warning : "", warning ? " " : "");
 	jsonwriter_text(json, "note", note);
+}
+
+/* Of which run it is, and what it lacks. */
+static void run_json(struct jsonwriter *json, const struct record *record)
+{
+	static const struct time_keys begun = { "begun", "begun_s", "begun_ns" };
+	static const struct time_keys ended = { "ended", "ended_s", "ended_ns" };
+
+	jsonwriter_text_or_null(json, "host", record->host);
+	jsonwriter_text_or_null(json, "job", record->job);
+	jsonwriter_text_or_null(json, "step", *record->team ? record->team : record->step);
+	report_time_json(json, &begun, record->begun_ns);
+	report_time_json(json, &ended, record->ended_ns);
 	if (record->failure)
 		jsonwriter_text(json, "failure", record->failure);
 	if (record->warning)
@@ -254,17 +286,10 @@ static void note_json(struct jsonwriter *json, const struct record *record)
 
 static void team_json(struct jsonwriter *json, const struct record *record)
 {
-	static const struct time_keys begun = { "begun", "begun_s", "begun_ns" };
-	static const struct time_keys ended = { "ended", "ended_s", "ended_ns" };
-
 	jsonwriter_text_or_null(json, "team", record->team);
-	jsonwriter_text_or_null(json, "step", *record->team ? record->team : record->step);
 	jsonwriter_number(json, "run", record->run);
-	jsonwriter_text_or_null(json, "job", record->job);
 	jsonwriter_text_or_null(json, "label", record->label);
 	jsonwriter_text_or_null(json, "command", record->command);
-	report_time_json(json, &begun, record->begun_ns);
-	report_time_json(json, &ended, record->ended_ns);
 	jsonwriter_known(json, "expected", record->n_expected, record->n_expected);
 	jsonwriter_known(json, "not_joined", *record->team && record->n_expected,
 		record_count_not_joined(record));
@@ -290,6 +315,8 @@ static void batch_json(struct jsonwriter *json, const struct record *record)
 	jsonwriter_known(json, "uid", record->batch.uid >= 0, record->batch.uid);
 	jsonwriter_real(json, "seconds", record->batch.seconds);
 	jsonwriter_text_or_null(json, "exit", record->batch.exit);
+	if (record_is_short(record))
+		jsonwriter_number(json, "monotonic_ns", record->batch.monotonic_ns);
 }
 
 /* null: not known. */
@@ -322,11 +349,14 @@ void record_json_member(struct jsonwriter *json, const char *key, const struct r
 	jsonwriter_number(json, "schema", RECORD_SCHEMA);
 	jsonwriter_text_or_null(json, "version", record->version);
 	format_json_origin(json, *record->platform ? record->platform : NULL, record->generation);
-	process_json(json, record);
-	note_json(json, record);
-	team_json(json, record);
+	run_json(json, record);
 	batch_json(json, record);
-	cost_json(json, record);
+	if (!record_is_short(record)) {
+		note_json(json, record);
+		process_json(json, record);
+		team_json(json, record);
+		cost_json(json, record);
+	}
 	metrics_json(json, record);
 	jsonwriter_array(json, "regions");
 	for (uint32_t i = 0; i < record->n_regions; i++)
@@ -340,7 +370,7 @@ int record_json(const struct record *record, char **ret_text)
 {
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
-	jsonwriter_init(&json, true);
+	jsonwriter_init(&json, !record_is_short(record));
 	record_json_member(&json, NULL, record);
 	return jsonwriter_finish(&json, ret_text);
 }

@@ -6,7 +6,7 @@
 
 struct jsonwriter;
 
-/* *@ret_text is the caller's, and has no final newline. 0; -ENOMEM. */
+/* *@ret_text is the caller's, and has no final newline. A short record is one line. 0; -ENOMEM. */
 int record_json(const struct record *record, char **ret_text);
 
 /* The same as a member of another document; @key as in jsonwriter.h. */

@@ -50,6 +50,8 @@ struct record_socket {
 	uint64_t skew_ns;       /* sum over the readings at both ends: see struct uncore_delta */
 	uint64_t quantum_bytes; /* bound of the rounding error of each count, summed; 0: exact */
 	int64_t n_others;       /* of a job: other jobs that were open meanwhile; -1: not known */
+	int64_t early_ns, late_ns; /* of a job on a node: how far the window extends beyond it */
+	int64_t age_ns;            /* ... and of one that goes on: how old the last reading is */
 	struct record_value values[UNCORE_METRICS_MAX];
 	struct record_sums *sums; /* owned; NULL: it is one socket */
 };
@@ -153,9 +155,16 @@ struct record {
 	char *warning; /* caveats on the whole record, sentences; owned, or NULL */
 	uint32_t n_regions;
 	struct record_region *regions; /* owned; in the order of their first begin */
-	struct record_region *outside; /* owned: of threads that were in none; only its sockets
-					* matter. NULL: not known */
+	struct record_region *outside; /* owned: of threads that were in none, or sockets that a
+					* job could not use; only its sockets matter. NULL: there
+					* are none, or they are not known */
 };
+
+/* Is it of a job on one node? What is written of it has no processes, and nothing derived. */
+static inline bool record_is_short(const struct record *record)
+{
+	return record->rows && *record->host;
+}
 
 /* Has it no figures? The failure says why. */
 static inline bool record_is_incomplete(const struct record *record)

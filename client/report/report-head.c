@@ -45,6 +45,7 @@ static const char *skip_value(const char *c)
 struct found_head {
 	struct report_head *head;
 	uint64_t schema;
+	bool is_job;
 };
 
 static void head_take_text(const char *value, char *ret, size_t size_bytes)
@@ -75,6 +76,7 @@ static void head_take_key(struct found_head *found, const char *key, const char 
 		if (strncmp(key, numbers[i].key, strlen(numbers[i].key)) == 0 &&
 			isdigit((unsigned char)*value))
 			*numbers[i].number = strtoull(value, NULL, 10);
+	found->is_job |= strncmp(key, "\"uid\"", strlen("\"uid\"")) == 0;
 	if (strncmp(key, "\"host\"", strlen("\"host\"")) == 0)
 		head_take_text(value, head->host, sizeof head->host);
 	if (strncmp(key, "\"team\"", strlen("\"team\"")) == 0 ||
@@ -107,7 +109,7 @@ bool report_head_read(const char *text, struct report_head *ret)
 	if (*text != '{')
 		return false;
 	take_members(&found, text);
-	return found.schema;
+	return found.schema && !found.is_job;
 }
 
 /* --- which replaces which --- */

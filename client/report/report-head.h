@@ -20,7 +20,7 @@ struct report_head {
 	uint64_t begun_ns, ended_ns; /* CLOCK_REALTIME; 0: not known */
 };
 
-/* Reads the head of @text, which may be cut. False: it is not a record. */
+/* Reads the head of @text, which may be cut. False: it is not a record of a program. */
 bool report_head_read(const char *text, struct report_head *ret);
 
 /*

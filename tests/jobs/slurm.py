@@ -241,10 +241,16 @@ def steps():
     return [int(pid) for pid, parent, _ in running if pid in parents or parent in parents]
 
 
+def sockets_of(record):
+    """None if it has no figures."""
+    region, = record["regions"]
+    return region["sockets"]
+
+
 def bytes_of(record, metric="dram.read"):
     """Of all sockets."""
-    tap.check(record["complete"], f"the record is not complete: {record}")
-    return sum(socket["metrics"][metric]["bytes"] for socket in record["sockets"])
+    tap.check("failure" not in record, f"the record is not complete: {record}")
+    return sum(socket["metrics"][metric]["bytes"] for socket in sockets_of(record))
 
 
 def pages_of(record):

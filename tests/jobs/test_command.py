@@ -16,7 +16,8 @@ import time
 
 import machine as standin
 import tap
-from machine import (DAEMON, NOBODY, OPEN, PAGE_BYTES, SPOOL, complete, incomplete, machine, mount, others, touch, used)
+from machine import (DAEMON, NOBODY, OPEN, PAGE_BYTES, SPOOL, complete, incomplete, machine, mount, others, region_of, touch,
+                     used)
 from ranks import bytes_of, conclusive, machine_faults
 
 PAGES = 100000
@@ -37,7 +38,7 @@ def truth():
         return record, least, machine_faults() - before
     with machine() as here:
         record, least, most = conclusive(measure)
-    have = bytes_of(record) / PAGE_BYTES
+    have = bytes_of(region_of(record)) / PAGE_BYTES
     tap.check(max(PAGES, least) <= have <= most, f"{have} faults, should be {least} to {most}")
 
 
@@ -47,16 +48,17 @@ def written():
         here.begin("12", "--run", "s9N", uid=NOBODY)
         record = complete(here.end("12", "--to", here.records, "--exit", "0:0"))
         path, = here.files("12")
-        begin = record["begin"].replace("-", "").replace(":", "")
-        tap.equal(path.name, f"12@{begin}.json", "name")
+        begin, ms = record["begun"].translate(str.maketrans("", "", "-:Z")), record["begun_ns"] // 1000000 % 1000
+        tap.equal(path.name, f"12@{begin}.{ms:03}Z.json", "name")
         status = path.stat()
         tap.equal((stat.S_IMODE(status.st_mode), status.st_uid), (0o440, 0), "mode and owner")
         tap.equal(stat.S_IMODE(here.records.stat().st_mode), 0o711, "mode of the folder")
         tap.equal(json.loads(path.read_text(encoding="utf-8")), record, "file")
-        tap.equal((record["record"], record["job"], record["run"], record["uid"], record["exit"]),
+        tap.equal((record["schema"], record["job"], record["step"], record["uid"], record["exit"]),
                   (1, "12", "s9N", NOBODY, "0:0"), "record")
-        tap.equal((record["platform"], record["quantum"], record["restarts"]), ("standin", 1, 0), "record")
-        tap.equal([socket["package"] for socket in record["sockets"]], [0, 1], "packages")
+        tap.equal((record["platform"], record["outside"]), ("standin", []), "record")
+        tap.equal([(socket["package"], socket["quantum_bytes"]) for socket in region_of(record)["sockets"]],
+                  [(0, 0), (1, 0)], "sockets")
         link, = (path for path in here.records.iterdir() if path.is_symlink())
         tap.equal(link.name, f"12@{record['host']}", "the name that users know")
         here.records.chmod(0o711)
@@ -74,7 +76,7 @@ def latest():
             here.begin("1", "--run", key)
             here.end("1", "--to", here.records)
         link, = (path for path in here.records.iterdir() if path.is_symlink())
-        tap.equal((len(here.files("1")), json.loads(link.read_text(encoding="utf-8"))["run"]), (2, "second"), "runs")
+        tap.equal((len(here.files("1")), json.loads(link.read_text(encoding="utf-8"))["step"]), (2, "second"), "runs")
 
 
 def users():
@@ -115,7 +117,7 @@ def options():
         tap.check("has no user no such user" in said, said)
         here.begin("1", "--run", "")
         record = complete(here.end("1", "--exit", "\x1b[2J" + "x" * 10240))
-        tap.equal((record["run"], len(record["exit"]), record["exit"][:2]), (None, 63, "?["), "texts")
+        tap.equal((record["step"], len(record["exit"]), record["exit"][:2]), (None, 63, "?["), "texts")
         tap.check("Usage" in here.job("--help").stdout and "Usage" in here.job("begin", "--help").stdout, "help")
 
 
@@ -134,7 +136,7 @@ def shown():
         tap.check("run key" in table and "/nonexistent" in table, table)
         touch(PAGES)
         so_far = complete(json.loads(here.job("show", "1", "--json").stdout))
-        tap.check(bytes_of(so_far) >= PAGES * PAGE_BYTES and so_far["end"] is None, f"{so_far}")
+        tap.check(bytes_of(region_of(so_far)) >= PAGES * PAGE_BYTES and so_far["ended_ns"] is None, f"{so_far}")
         tap.equal(others(so_far), [1, 1], "others")
         text = here.job("show", "1").stdout
         tap.check(f"Job 1 of user {DAEMON}, run key, 1 host, " in text and "dram.read" in text, text)
@@ -142,7 +144,7 @@ def shown():
         incomplete(json.loads(here.job("show", "2", "--json").stdout), "/nonexistent")
         here.job("show", "2", status=1)
         record = complete(here.end("1"))
-        tap.check(bytes_of(record) >= bytes_of(so_far), f"{record}")
+        tap.check(bytes_of(region_of(record)) >= bytes_of(region_of(so_far)), f"{record}")
 
 
 def shared():
@@ -154,6 +156,7 @@ def shared():
         here.begin("odd", "--cpus", "self", before=("taskset", "--cpu-list", "1"))
         record = complete(here.end("even"))
         tap.equal((used(record), others(record)), ([0], [0]), "the even one")
+        tap.equal([(socket["socket"], socket["others"]) for socket in record["outside"]], [(1, 1)], "what it could not use")
         here.begin("free", "--cpus", "self")
         record = complete(here.end("odd"))
         tap.equal((used(record), others(record)), ([1], [1]), "the odd one")
@@ -481,7 +484,7 @@ def twice():
         here.begin("1", "--run", "b", "--quiet")
         lines = here.job("end", "1", "--to", here.records).stdout.splitlines()
         again, last = map(json.loads, lines)
-        tap.equal((incomplete(again, "begun again")["run"], complete(last)["run"]), ("a", "b"), "runs")
+        tap.equal((incomplete(again, "begun again")["step"], complete(last)["step"]), ("a", "b"), "runs")
         tap.equal(len(here.files("1")), 3, "files")
 
 
@@ -494,10 +497,10 @@ def late_end():
         said = here.job("end", "1", "--run", "a")
         tap.check(said.stdout == "" and "another run" in said.stderr, f"{said}")
         tap.equal(here.open_jobs(), ["1"], "open jobs")
-        tap.equal(complete(here.end("1", "--run", "b"))["run"], "b", "run")
-        tap.equal(complete(here.end("1", "--run", "b"))["run"], "b", "run, again")
+        tap.equal(complete(here.end("1", "--run", "b"))["step"], "b", "run")
+        tap.equal(complete(here.end("1", "--run", "b"))["step"], "b", "run, again")
         record = incomplete(here.end("1", "--run", "c", "--exit", "0:0"), "There is no begin")
-        tap.equal((record["run"], record["exit"]), ("c", "0:0"), "record of a run without a begin")
+        tap.equal((record["step"], record["exit"]), ("c", "0:0"), "record of a run without a begin")
 
 
 # --- time ---
@@ -516,9 +519,9 @@ def clock_set_back():
     with machine() as here:
         here.begin("1", **at(LATER))
         record = complete(here.end("1", "--to", here.records, **at(-LATER)))
-        tap.check(record["end"] < record["begin"], f"{record}")
+        tap.check(record["ended_ns"] < record["begun_ns"], f"{record}")
         tap.check(0 < record["seconds"] < standin.SECONDS, f"{record['seconds']} s")
-        for socket in record["sockets"]:
+        for socket in region_of(record)["sockets"]:
             tap.check(0 < socket["window_ns"] < 1e9 * standin.SECONDS, f"{socket}")
         frozen = at(0, frozen=True)
         for _ in range(3):
@@ -619,7 +622,7 @@ def readings_are_held_back():
         here.begin("1")
         here.begin("2")
         so_far = complete(json.loads(here.job("show", "2", "--json").stdout))
-        tap.check(all(socket["early_ns"] > 0 for socket in so_far["sockets"]), f"{so_far}")
+        tap.check(all(socket["early_ns"] > 0 for socket in region_of(so_far)["sockets"]), f"{so_far}")
         incomplete(here.end("1"), "min_interval_ms")
 
 
@@ -630,11 +633,12 @@ def each_is_of_its_time():
             here.begin("0")
             here.begin("1")
             so_far = complete(json.loads(here.job("show", "1", "--json").stdout))
-            for socket in so_far["sockets"]:
+            for socket in region_of(so_far)["sockets"]:
                 tap.check(max(socket["early_ns"], socket["age_ns"]) <= interval_ms * 1000000, f"{socket}")
             record = here.end("1")
-            if record["complete"]:
-                tap.check(all(socket["late_ns"] > 0 and "age_ns" not in socket for socket in record["sockets"]), f"{record}")
+            if "failure" not in record:
+                tap.check(all(socket["late_ns"] > 0 and "age_ns" not in socket
+                              for socket in region_of(record)["sockets"]), f"{record}")
             else:
                 incomplete(record, "min_interval_ms")
 

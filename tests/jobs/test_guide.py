@@ -11,7 +11,7 @@ import hosts
 import slurm
 import tap
 from hosts import DAEMON, NOBODY, PREFIX, SHARED, SOURCE, TMP, TOUCH, Gate, wait_until
-from slurm import PAGE_BYTES, bytes_of
+from slurm import PAGE_BYTES, bytes_of, sockets_of
 
 SUDO = 'sudo() { "$@"; }\n'  # the test is root already
 SSH = 'ssh() { nsenter --target="$(cat "%s/$1.pid")" --net --uts --mount sh -c "$2"; }\n' % TMP
@@ -76,7 +76,7 @@ def busy(cluster):
     tap.equal(cluster.command("squeue", "-h", "-a", "-t", "all", "-o", "%A").stdout, jobs, "jobs")
     gate.open()
     for record in records_of(job, 2):
-        tap.equal({socket["others"] for socket in record["sockets"]}, {0}, "others of the job that ran meanwhile")
+        tap.equal({socket["others"] for socket in sockets_of(record)}, {0}, "others of the job that ran meanwhile")
 
 
 def not_shared(cluster):
@@ -97,10 +97,12 @@ def accounting(cluster):
     """The lines of uncored-jobs(7) make of a record what accounting systems take, and of an incomplete one nothing"""
     cockpit, supremm, comment = blocks("man/uncored-jobs.7.scd", "# ACCOUNTING SYSTEMS", "# COURSE")
     record, = records_of(cluster.submit("true", "-w", "n1"))
-    less = {**record, "sockets": [{**record["sockets"][0], "metrics": {"dram.read": {"absent": "none"}}}]}
-    lines = "".join(f"{json.dumps(one)}\n" for one in ({"complete": False}, less, record))
-    moved = [sum(socket["metrics"][name]["bytes"] for name in TOTAL) for socket in record["sockets"]]
-    for line, socket, n_bytes in zip(shell(cockpit, input=lines).splitlines(), record["sockets"], moved, strict=True):
+    sockets = sockets_of(record)
+    less = {**record, "regions": [{"sockets": [{**sockets[0], "metrics": {"dram.read": {"absent": "none"}}}]}]}
+    none = {**record, "failure": "None.", "regions": [{"sockets": []}]}
+    lines = "".join(f"{json.dumps(one)}\n" for one in (none, less, record))
+    moved = [sum(socket["metrics"][name]["bytes"] for name in TOTAL) for socket in sockets]
+    for line, socket, n_bytes in zip(shell(cockpit, input=lines).splitlines(), sockets, moved, strict=True):
         form = rf"mem_bw,hostname=n1,type=socket,type-id={socket['socket']} value=([0-9.e+-]+) \d+"
         rate = float(re.fullmatch(form, line)[1])
         tap.check(abs(rate * socket["window_ns"] / 1000 - n_bytes) <= 1e-6 * n_bytes, f"{line}, of {n_bytes} bytes")

@@ -11,7 +11,7 @@ import tempfile
 
 import machine as standin
 import tap
-from machine import TOUCH, complete, machine, touch
+from machine import TOUCH, complete, machine, region_of, touch
 from ranks import Rank, read_report
 
 PAGES = 3000
@@ -188,7 +188,7 @@ def in_jobs():
                                          encoding="utf-8")
         text = here.job("report", "1", here.folder / "log").stdout
         report = json.loads(here.job("report", "1", "--json", here.folder / "log").stdout)
-    for socket in record["sockets"]:
+    for socket in region_of(record)["sockets"]:
         tap.equal({name: value.get("unit", "bytes") for name, value in socket["metrics"].items()}, METRICS, "record")
     for table in (shown, text):
         has_all(table)
@@ -201,7 +201,7 @@ def in_jobs_under_a_quantum():
     with serving("[disclosure]\nquantum = 4096\n") as here:
         here.begin("1")
         hidden = complete(here.end("1"))
-    for socket in hidden["sockets"]:
+    for socket in region_of(hidden)["sockets"]:
         tap.equal({name: value.get("unit", "bytes") for name, value in socket["metrics"].items()}, METRICS, "units")
         tap.equal([name for name, value in socket["metrics"].items() if "absent" not in value],
                   [name for name, unit in METRICS.items() if unit == "bytes"], "metrics with values")

@@ -6,13 +6,13 @@ import hosts
 import slurm
 import tap
 from hosts import TMP, TOUCH, UNCORE, Gate, faults, wait_until
-from slurm import pages_of
+from slurm import pages_of, sockets_of
 
 ARRAY = 50
 
 
 def others_of(record):
-    return [socket["others"] for socket in record["sockets"]]
+    return [socket["others"] for socket in sockets_of(record)]
 
 
 NOTE = f"note() {{ while read name n; do [ $name != pgfault ] || echo $n >>{TMP}/noted; done </proc/vmstat; }}"
@@ -41,10 +41,10 @@ def requeued(cluster):
     cluster.requeue(job)
     runs = cluster.records(job, 2)
     moved = [pages_of(run) for run in runs]
-    tap.check(runs[0]["end"] <= runs[1]["begin"], f"{runs}")
+    tap.check(runs[0]["ended_ns"] <= runs[1]["begun_ns"], f"{runs}")
     tap.check(moved[0] >= first and moved[1] >= second, f"{moved} pages")
     tap.check(sum(moved) <= faults() - before, f"{moved} pages, more than the kernel counted")
-    tap.equal([run["run"] for run in runs], [None, None], "this Slurm has no name for a run")
+    tap.equal([run["step"] for run in runs], [None, None], "this Slurm has no name for a run")
 
 
 def array(cluster):
@@ -52,7 +52,7 @@ def array(cluster):
     job = cluster.submit("true", f"--array=1-{ARRAY}")
     ids = wait_until(lambda: done_tasks(cluster, job), "all tasks to end")
     for record in [cluster.records(task)[0] for task in ids]:
-        tap.check(record["complete"], f"{record}")
+        tap.check(sockets_of(record), f"{record}")
 
 
 def done_tasks(cluster, job):
@@ -67,7 +67,7 @@ def heterogeneous(cluster):
                           user=hosts.NOBODY).stdout.strip()
     for offset, host in enumerate(("n1", "n2")):
         record = cluster.records(str(int(job) + offset))[0]
-        tap.equal((record["host"], record["complete"]), (host, True), "record")
+        tap.equal((record["host"], "failure" in record), (host, False), "record")
 
 
 def shared(cluster):
@@ -110,7 +110,7 @@ def text_of_users(cluster):
                           "-D", folder, "-w", "n1", "--export=ALL", "--wrap", "exit 5",
                           user=hosts.NOBODY).stdout.strip()
     record = cluster.records(job)[0]
-    tap.equal((record["complete"], record["exit"], record["run"]), (True, "5:0", None), "record")
+    tap.equal(("failure" in record, record["exit"], record["step"]), (False, "5:0", None), "record")
     tap.check(not trap.exists() and "trap" not in json.dumps(record), f"{record}")
 
 

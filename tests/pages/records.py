@@ -76,28 +76,27 @@ def write_runs(folder, scales=None):
 
 
 def at(seconds):
-    return f"2026-11-21T{22 + seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.000Z"
+    return (1795298400 + seconds) * 10**9
 
 
 def job(host, scale=1.0, job_id="123", begin=10, end=610, **more):
     """A record of `uncore job end`."""
-    made = [socket(i, 1.2e12 * scale, 7e11 * scale, None, used=True, others=0, early_ns=0, late_ns=0) for i in range(2)]
-    return {"record": 1, "job": job_id, "run": None, "uid": 1000, "host": host, "begin": at(begin), "end": at(end),
-            "seconds": float(end - begin), "exit": "0:0", "platform": "icelake-sp", "generation": "0" * 32,
-            "complete": True, "quantum": 1, "restarts": 0, "sockets": made, **more}
+    made = [socket(i, 1.2e12 * scale, 7e11 * scale, None, others=0, early_ns=0, late_ns=0) for i in range(2)]
+    return {"schema": 1, "version": "0.1.0", "platform": "icelake-sp", "generation": "0" * 32, "host": host, "job": job_id,
+            "step": None, "begun_ns": at(begin), "ended_ns": at(end), "uid": 1000, "seconds": float(end - begin), "exit": "0:0",
+            "metrics": UNITS, "regions": [{"name": job_id, "sockets": made}], "outside": [], **more}
 
 
 def incomplete_job(host, **more):
     made = job(host, **more)
-    del made["sockets"]
-    return {**made, "complete": False, "why": "the node was restarted"}
+    return {**made, "platform": None, "regions": [{"name": made["job"], "sockets": []}], "failure": "the node was restarted"}
 
 
 def jobs(n, seed=1):
     """A job of n hosts that was requeued once: one host moves more, and one has no figures; another job is met."""
     scales = random.Random(seed)
-    first = [job(f"n{i:05}", begin=10, end=70, exit="0:15", run="1") for i in range(2)]
-    last = [job(f"n{i:05}", 1.9 if i == 2 else scales.gauss(1, 0.02), begin=1000, end=1600, run="2",
+    first = [job(f"n{i:05}", begin=10, end=70, exit="0:15", step="1") for i in range(2)]
+    last = [job(f"n{i:05}", 1.9 if i == 2 else scales.gauss(1, 0.02), begin=1000, end=1600, step="2",
                  exit=pages.HOSTILE[:60]) for i in range(n - 1)]
-    return [*first, *last, incomplete_job(f"n{n - 1:05}", begin=1000, end=1600, run="2", exit=pages.HOSTILE[:60]),
+    return [*first, *last, incomplete_job(f"n{n - 1:05}", begin=1000, end=1600, step="2", exit=pages.HOSTILE[:60]),
             job("n00001", 0.1, job_id="124", begin=1200, end=1300, uid=1001)]

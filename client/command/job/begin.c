@@ -94,7 +94,6 @@ static void take_samples(struct run *run, const struct job_reading *reading)
 	snprintf(head->platform, sizeof head->platform, "%.*s", UNCORE_NAME_MAX - 1,
 		reading->reader.machine.platform);
 	memcpy(head->generation, reading->reader.machine.generation, sizeof head->generation);
-	head->daemon_started_ns = reading->daemon.started_ns;
 	head->quantum = reading->daemon.quantum;
 }
 

@@ -7,6 +7,7 @@
 #include "client/command/job/job.h"
 #include "client/command/job/record/view.h"
 #include "client/command/job/waiting.h"
+#include "client/report/json.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -31,15 +32,15 @@ struct ending {
 
 static int end_run(const struct ending *ending, struct run *run)
 {
-	_cleanup_(job_view_done) struct job_view view;
-	int r;
+	const struct job_view view = { run, &ending->runs, &ending->reading, ending->end };
+	_cleanup_(record_done) struct record record;
+	int r = job_record(&view, &record);
 
-	job_view_init(&view, run, &ending->reading, &ending->runs);
-	view.end = ending->end;
-	if (*view.why)
+	if (r == 0)
+		r = record_json(&record, &run->text);
+	if (record.failure)
 		snprintf(ending->said->remark, sizeof ending->said->remark, "%.*s", RUN_WHY_MAX - 1,
-			view.why);
-	r = job_json(&view, &run->text);
+			record.failure);
 	if (r < 0)
 		return r;
 	strcpy(run->head.to, ending->wish->to ? ending->wish->to : "");
@@ -224,8 +225,11 @@ static int send_to(const struct ending *ending, struct run *run)
 static int write_and_note(const struct ending *ending, struct run *run)
 {
 	bool is_safe = false;
-	int r = run->text ? 0 : job_json_incomplete(run, run->head.why, NULL, &run->text), printed;
+	int r = 0, printed;
 
+	if (!run->text)
+		r = job_record_without(
+			run, run->head.why, &(struct job_end){ .exit = NULL }, &run->text);
 	if (r == 0)
 		r = send_to(ending, run);
 	if (r < 0)

@@ -80,5 +80,5 @@ int job_unbegun(const struct job_wish *wish, const char *why, struct run *ret)
 	strcpy(head->key, wish->key ? wish->key : "");
 	strcpy(head->to, wish->to ? wish->to : "");
 	run_set_base(ret);
-	return job_json_incomplete(ret, why, &end, &ret->text);
+	return job_record_without(ret, why, &end, &ret->text);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "client/command/frame/output.h"
-#include "client/command/job/record/view.h"
 #include "client/report/record-time.h"
 #include "common/clock.h"
 #include "common/jsonwriter.h"
@@ -59,7 +58,9 @@ static void job_list_print_row(const struct run_head *head, bool first)
 static void job_list_write_json(struct jsonwriter *json, const struct run_head *head)
 {
 	jsonwriter_object(json, NULL);
-	job_json_head(json, head);
+	jsonwriter_text(json, "job", head->id);
+	jsonwriter_text_or_null(json, "run", head->key);
+	jsonwriter_known(json, "uid", head->uid != UNCORE_UNKNOWN_USER, head->uid);
 	record_json_time(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
 	jsonwriter_real(json, "seconds", seconds_since(head));
 	jsonwriter_flag(json, "open", !head->ended_ns);

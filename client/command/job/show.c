@@ -10,7 +10,7 @@
 #include "client/command/frame/command.h"
 #include "client/command/job/record/view.h"
 #include "client/records/join.h"
-#include "client/records/read.h"
+#include "client/report/json.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -22,16 +22,15 @@ static void job_show_print_age(uint64_t age_ns)
 			(double)age_ns / 1e9);
 }
 
-/* As the report of the record, if the job ended now. */
-static int job_show_print_record(char *text)
+/* As the report of the record, if the job ended now. Takes it. */
+static int job_show_print_table(struct record *record)
 {
 	_cleanup_(record_list_done) struct record_list list = { .n = 0 };
 	_cleanup_(join_done) struct join join = { .n_records = 0 };
 	_cleanup_free_ char *notes = NULL;
-	char why[JSON_READER_WHY_MAX];
 	size_t size_bytes;
 	FILE *out = open_memstream(&notes, &size_bytes);
-	int r = out ? record_list_parse(text, &list, why) : -ENOMEM;
+	int r = out ? record_list_add(&list, record) : -ENOMEM;
 
 	if (r == 0) {
 		list.records[0].ended_ns = (int64_t)clock_wall_ns();
@@ -44,21 +43,28 @@ static int job_show_print_record(char *text)
 	return r < 0 ? r : join_print(stdout, &join, notes, true);
 }
 
-static int job_show_print(const struct job_view *view, bool is_json)
+static int job_show_print_json(const struct record *record)
 {
 	_cleanup_free_ char *text = NULL;
-	int r;
+	int r = record_json(record, &text);
 
-	if (*view->why && !is_json) {
+	if (r == 0)
+		printf("%s\n", text);
+	return r;
+}
+
+static int job_show_print(const struct job_view *view, bool is_json)
+{
+	_cleanup_(record_done) struct record record;
+	int r = job_record(view, &record);
+
+	if (r == 0 && record.failure && !is_json) {
 		fprintf(stderr, "uncore job show: job %s will have no complete record: %s\n",
-			view->run->head.id, view->why);
+			record.job, record.failure);
 		return EXIT_FAILED;
 	}
-	r = job_json(view, &text);
-	if (r == 0 && is_json)
-		printf("%s\n", text);
-	else if (r == 0)
-		r = job_show_print_record(text);
+	if (r == 0)
+		r = is_json ? job_show_print_json(&record) : job_show_print_table(&record);
 	if (r < 0) {
 		fprintf(stderr, "uncore job show: cannot show the record: %s.\n", strerror(-r));
 		return EXIT_FAILED;
@@ -90,7 +96,6 @@ static int job_show_run(const struct job_options *options, int folder_fd,
 	const struct job_reading *reading, uint64_t now_ns)
 {
 	_cleanup_(folder_runs_done) struct folder_runs runs = { .n = 0 };
-	_cleanup_(job_view_done) struct job_view view = { .run = NULL };
 	const struct run *run;
 	int r = job_show_find_run(folder_fd, options->wish.id, &runs, &run);
 
@@ -101,9 +106,8 @@ static int job_show_run(const struct job_options *options, int folder_fd,
 	}
 	if (r < 0)
 		return job_fail("uncore job show", &options->wish, r);
-	job_view_init(&view, run, reading, &runs);
-	view.end.ns = now_ns;
-	return job_show_print(&view, options->json);
+	return job_show_print(
+		&(struct job_view){ run, &runs, reading, { .ns = now_ns } }, options->json);
 }
 
 int job_show(const struct job_options *options)

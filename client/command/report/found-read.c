@@ -10,7 +10,6 @@
 #include "client/command/report/found.h"
 #include "client/command/report/merge.h"
 #include "client/libuncore/uncore.h"
-#include "client/records/job-record.h"
 #include "client/records/read.h"
 #include "client/report/record-time.h"
 #include "common/macro.h"
@@ -220,7 +219,8 @@ void found_read_all(struct found_files *found)
 		.paths = found->options->paths,
 		.n = found->options->n_paths,
 		.trust = &found->options->trust,
-		.most_bytes = found->options->of_job ? RECORD_MOST_BYTES : RECORD_FILE_MOST_BYTES,
+		.most_bytes =
+			found->options->of_job ? RECORD_JOB_MOST_BYTES : RECORD_FILE_MOST_BYTES,
 		.again = found->again,
 		.wants = found_wants,
 	};

@@ -193,21 +193,49 @@ static inline const char *text(struct json_object *record, const char *key)
 	return json_object_get_string(member);
 }
 
-static inline bool flag(struct json_object *record, const char *key)
+static inline struct json_object *region_of(struct json_object *record)
 {
-	struct json_object *member = NULL;
+	struct json_object *regions = json_object_object_get(record, "regions");
 
-	assert_true(json_object_object_get_ex(record, key, &member));
-	return json_object_get_boolean(member);
+	assert_int_equal(json_object_array_length(regions), 1);
+	return json_object_array_get_idx(regions, 0);
 }
 
-/* Member @key of socket @i. */
+/* The socket of this number in an array; NULL: there is none. */
+static inline struct json_object *find_socket(struct json_object *sockets, int64_t number)
+{
+	for (size_t i = 0; i < json_object_array_length(sockets); i++) {
+		struct json_object *socket = json_object_array_get_idx(sockets, i);
+
+		if (json_object_get_int64(json_object_object_get(socket, "socket")) == number)
+			return socket;
+	}
+	return NULL;
+}
+
+/* One that the job could use; NULL: there is none. */
+static inline struct json_object *used_socket(struct json_object *record, size_t i)
+{
+	return find_socket(json_object_object_get(region_of(record), "sockets"), (int64_t)i);
+}
+
+/* Has it figures? Else it says why not. */
+static inline bool is_complete(struct json_object *record)
+{
+	const bool has_failed = json_object_object_get(record, "failure");
+
+	assert_true(has_failed == !used_socket(record, 0));
+	return !has_failed;
+}
+
+/* Member @key of socket @i, used or not. */
 static inline struct json_object *of_socket(struct json_object *record, size_t i, const char *key)
 {
-	struct json_object *member = NULL;
+	struct json_object *socket = used_socket(record, i), *member = NULL;
 
-	assert_true(json_object_object_get_ex(record, "sockets", &member));
-	assert_true(json_object_object_get_ex(json_object_array_get_idx(member, i), key, &member));
+	if (!socket)
+		socket = find_socket(json_object_object_get(record, "outside"), (int64_t)i);
+	assert_true(json_object_object_get_ex(socket, key, &member));
 	return member;
 }
 

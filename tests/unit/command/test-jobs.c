@@ -3,6 +3,7 @@
 #include <sys/file.h>
 
 #include "client/jobstore/folder.h"
+#include "client/report/record-time.h"
 #include "common/clock.h"
 #include "tests/unit/command/job-case.h"
 
@@ -54,10 +55,10 @@ CASE("a record is the difference of two readings")
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin_run(&scene, "12", "s9N"), 0);
 	record = end_of(&scene, "12");
-	assert_true(flag(record, "complete"));
-	assert_string_equal(text(record, "run"), "s9N");
+	assert_true(is_complete(record));
+	assert_string_equal(text(record, "step"), "s9N");
 	assert_string_equal(text(record, "platform"), "icelake-sp");
-	assert_string_equal(text(record, "record"), "1");
+	assert_string_equal(text(record, "schema"), "1");
 	for (size_t i = 0; i < FAKE_SOCKETS; i++) {
 		metrics = of_socket(record, i, "metrics");
 		json_object_object_get_ex(metrics, "dram.write", &value);
@@ -68,7 +69,7 @@ CASE("a record is the difference of two readings")
 		assert_non_null(text(value, "absent"));
 		assert_int_equal(number_of_socket(record, i, "package"), 2 * (int)i);
 		assert_int_equal(number_of_socket(record, i, "others"), 0);
-		assert_true(json_object_get_boolean(of_socket(record, i, "used")));
+		assert_non_null(used_socket(record, i));
 	}
 	json_object_put(record);
 	scene_end(&scene);
@@ -81,12 +82,11 @@ CASE("an end without a begin leaves an incomplete record")
 
 	scene_begin(&scene, NULL);
 	record = end_of(&scene, "1");
-	assert_false(flag(record, "complete"));
-	assert_null(text(record, "begin"));
+	assert_false(is_complete(record));
+	assert_null(text(record, "begun"));
 	assert_null(text(record, "uid"));
-	assert_non_null(text(record, "end"));
-	assert_non_null(strstr(text(record, "why"), "no begin"));
-	assert_false(json_object_object_get_ex(record, "sockets", NULL));
+	assert_non_null(text(record, "ended"));
+	assert_non_null(strstr(text(record, "failure"), "no begin"));
 	json_object_put(record);
 	scene_end(&scene);
 }
@@ -122,9 +122,9 @@ CASE("without a reading the record says why")
 		wish.socket_path = at_end ? "/nonexistent/socket" : scene.daemon.path;
 		assert_int_equal(call(&scene, job_end, &wish), 0);
 		record = record_of(&scene, "1");
-		assert_false(flag(record, "complete"));
-		assert_non_null(text(record, "begin"));
-		assert_non_null(strstr(text(record, "why"), "/nonexistent/socket"));
+		assert_false(is_complete(record));
+		assert_non_null(text(record, "begun"));
+		assert_non_null(strstr(text(record, "failure"), "/nonexistent/socket"));
 		json_object_put(record);
 		scene_end(&scene);
 	}
@@ -140,13 +140,13 @@ CASE("readings of two generations make no record")
 	fake_daemon_stop(&scene.daemon);
 	fake_daemon_restart(&scene.daemon, 2);
 	record = end_of(&scene, "1");
-	assert_false(flag(record, "complete"));
-	assert_non_null(strstr(text(record, "why"), "count anew"));
+	assert_false(is_complete(record));
+	assert_non_null(strstr(text(record, "failure"), "count anew"));
 	json_object_put(record);
 	scene_end(&scene);
 }
 
-CASE("a restart that lost nothing is noted")
+CASE("a restart that lost nothing leaves the record its figures")
 {
 	struct scene scene;
 	struct json_object *record;
@@ -157,8 +157,7 @@ CASE("a restart that lost nothing is noted")
 	fake_daemon_restart(&scene.daemon, 1);
 	scene.daemon.page->daemon.started_ns += 1;
 	record = end_of(&scene, "1");
-	assert_true(flag(record, "complete"));
-	assert_string_equal(text(record, "restarts"), "1");
+	assert_true(is_complete(record));
 	json_object_put(record);
 	scene_end(&scene);
 }
@@ -175,14 +174,14 @@ CASE("a site may hold readings back")
 	atomic_store(&scene.daemon.deaf, true);
 	assert_int_equal(begin(&scene, "held"), 0);
 	record = end_of(&scene, "before");
-	assert_false(flag(record, "complete"));
-	assert_non_null(strstr(text(record, "why"), "min_interval_ms"));
+	assert_false(is_complete(record));
+	assert_non_null(strstr(text(record, "failure"), "min_interval_ms"));
 	json_object_put(record);
 	atomic_store(&scene.daemon.deaf, false);
 	fake_daemon_stop(&scene.daemon);
 	fake_daemon_restart(&scene.daemon, 1);
 	record = end_of(&scene, "held");
-	assert_true(flag(record, "complete"));
+	assert_true(is_complete(record));
 	assert_true(number_of_socket(record, 0, "early_ns") > 0);
 	assert_true(
 		number_of_socket(record, 0, "window_ns") > number_of_socket(record, 0, "early_ns"));
@@ -221,11 +220,11 @@ static void begin_again(const char *first, const char *second)
 	records_of(&scene, "1", &records);
 	assert_int_equal(records.n, 3);
 	for (size_t i = 0; i < records.n; i++) {
-		n_complete += flag(records.all[i], "complete");
-		if (flag(records.all[i], "complete"))
-			assert_string_equal(text(records.all[i], "run"), "the third");
+		n_complete += is_complete(records.all[i]);
+		if (is_complete(records.all[i]))
+			assert_string_equal(text(records.all[i], "step"), "the third");
 		else
-			assert_non_null(strstr(text(records.all[i], "why"), "begun again"));
+			assert_non_null(strstr(text(records.all[i], "failure"), "begun again"));
 	}
 	assert_int_equal(n_complete, 1);
 	records_done(&records);
@@ -246,21 +245,16 @@ CASE("files of one name are of one run")
 	struct scene scene;
 	struct json_object *record;
 	struct records records;
-	char path[PATH_BYTES], stamp[64];
+	char path[PATH_BYTES], stamp[RECORD_TIME_MAX];
 	FILE *file;
 
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	record = end_of(&scene, "1");
-	snprintf(stamp, sizeof stamp, "%s", text(record, "begin"));
+	record_time_in_name(
+		json_object_get_int64(json_object_object_get(record, "begun_ns")), stamp);
 	json_object_put(record);
 	/* as if another run had been there */
-	for (char *from = stamp, *to = stamp;; from++) {
-		if (*from != '-' && *from != ':')
-			*to++ = *from;
-		if (!*from)
-			break;
-	}
 	snprintf(path, sizeof path, "%s/1@%s.json", scene.to, stamp);
 	assert_int_equal(unlink(path), 0);
 	file = fopen(path, "we");
@@ -279,9 +273,9 @@ CASE("files of one name are of one run")
 static void check_named(const struct scene *scene, bool complete, const char *key)
 {
 	struct json_object *record = named_record(scene, "1");
-	const char *run = text(record, "run");
+	const char *run = text(record, "step");
 
-	assert_int_equal(flag(record, "complete"), complete);
+	assert_int_equal(is_complete(record), complete);
 	assert_true(key ? run && strcmp(run, key) == 0 : !run);
 	json_object_put(record);
 }
@@ -358,8 +352,8 @@ CASE("jobs meet on the sockets that both can use")
 	record = end_of(&scene, "left");
 	assert_int_equal(number_of_socket(record, 0, "others"), 0);
 	assert_int_equal(number_of_socket(record, 1, "others"), 1);
-	assert_true(json_object_get_boolean(of_socket(record, 0, "used")));
-	assert_false(json_object_get_boolean(of_socket(record, 1, "used")));
+	assert_non_null(used_socket(record, 0));
+	assert_null(used_socket(record, 1));
 	json_object_put(record);
 	assert_int_equal(begin(&scene, "all"), 0);
 	record = end_of(&scene, "right");
@@ -456,8 +450,8 @@ CASE("the last run of an ID is kept as long as any other")
 	}
 	empty(scene.to);
 	record = end_of(&scene, "1");
-	assert_true(flag(record, "complete"));
-	assert_string_equal(text(record, "run"), "b");
+	assert_true(is_complete(record));
+	assert_string_equal(text(record, "step"), "b");
 	json_object_put(record);
 	scene_end(&scene);
 }
@@ -502,8 +496,8 @@ CASE("a run of another release is not guessed")
 	close(fd);
 	assert_int_equal(begin(&scene, "2"), 0);
 	record = end_of(&scene, "1");
-	assert_false(flag(record, "complete"));
-	assert_non_null(strstr(text(record, "why"), "Another release"));
+	assert_false(is_complete(record));
+	assert_non_null(strstr(text(record, "failure"), "Another release"));
 	json_object_put(record);
 	record = end_of(&scene, "2");
 	assert_int_equal(number_of_socket(record, 0, "others"), 1);

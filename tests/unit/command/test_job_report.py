@@ -19,27 +19,27 @@ HUGE = 2 ** 53 + 1  # no double has it
 
 
 def at(seconds):
-    return f"2026-11-21T22:{seconds // 60:02}:{seconds % 60:02}.000Z"
+    """In nanoseconds, of so many seconds after 22:00."""
+    return (1795298400 + seconds) * 10 ** 9
 
 
-def socket(number, count, others=0, used=True):
-    return {"socket": number, "package": number, "used": used, "others": others, "window_ns": 10 ** 10, "early_ns": 0,
-            "late_ns": 0, "skew_ns": 10 ** 6, "new member": 1,
+def socket(number, count, others=0):
+    return {"socket": number, "package": number, "others": others, "window_ns": 10 ** 10, "early_ns": 3, "late_ns": 4,
+            "skew_ns": 10 ** 6, "quantum_bytes": 0, "new member": 1,
             "metrics": {"dram.read": {"bytes": count, "quality": []},
                         "dram.write": {"bytes": 7, "quality": ["partial"]},
                         "hbm.read": {"absent": "there is none"}, "clock": {"value": 5, "unit": "ns", "quality": []}}}
 
 
-def record(host, *sockets, job="123", begin=10, end=20, **more):
-    return {"record": 1, "job": job, "run": None, "uid": 1000, "host": host, "begin": at(begin), "end": at(end),
-            "seconds": float(end - begin), "exit": "0:0", "platform": "icelake-sp", "generation": "0" * 32,
-            "complete": True, "quantum": 1, "restarts": 0, "sockets": list(sockets), "later": {"a": []}, **more}
+def record(host, *sockets, job="123", begin=10, end=20, unused=(), **more):
+    units = {name: value.get("unit", "bytes") for one in sockets for name, value in one["metrics"].items()}
+    return {"schema": 1, "version": "0", "platform": "icelake-sp", "generation": "0" * 32, "host": host, "job": job, "step": None,
+            "begun_ns": at(begin), "ended_ns": at(end), "uid": 1000, "seconds": float(end - begin), "exit": "0:0", "monotonic_ns": 5,
+            "metrics": units, "regions": [{"name": job, "sockets": list(sockets)}], "outside": list(unused), "later": {"a": []}, **more}
 
 
 def incomplete(host, why="because of it", **more):
-    lacking = record(host, **more)
-    del lacking["sockets"]
-    return {**lacking, "complete": False, "why": why}
+    return {**record(host, **more), "platform": None, "generation": None, "failure": why}
 
 
 def report(records, *words, status=0, job="123", text=None):
@@ -88,6 +88,17 @@ def sums():
              "exit 0:0")
 
 
+def same_back():
+    """What is read of a record is in the report as it was, also of sockets that the job could not use, and of none"""
+    records = [record("n1", socket(0, HUGE, others=2), unused=[socket(1, 7, others=None)], step="k"),
+               record("n2", {**socket(0, 5), "early_ns": None, "age_ns": 6}, begin=11), incomplete("n3", uid=None)]
+    for one, given in zip(said_of(records, "--all", status=1)["nodes"], records, strict=True):
+        for key in given.keys() - {"later", "regions", "outside"}:
+            tap.equal(one.get(key), given[key], key)
+        for mine, theirs in ((one["regions"][0]["sockets"], given["regions"][0]["sockets"]), (one["outside"], given["outside"])):
+            tap.equal(mine, [{key: value for key, value in socket_of.items() if key != "new member"} for socket_of in theirs], "sockets")
+
+
 def any_metric():
     """Metrics with the longest names have room, in their units, also where a socket or a host has none"""
     names = [f"dram.of.a.long.name.in.bytes.{letter}{letter}" for letter in "abcdefgh"]
@@ -129,7 +140,7 @@ def hosts():
 
 def shares():
     """Shared sockets are marked, those that the job cannot use are left out, and other jobs of the time are listed"""
-    records = [record("n1", socket(0, 5, others=2), socket(1, 7, used=False)), record("n2", socket(0, 5, others=None)),
+    records = [record("n1", socket(0, 5, others=2), unused=[socket(1, 7)]), record("n2", socket(0, 5, others=None)),
                record("n1", socket(0, 9), job="124", begin=15, end=40, uid=1001),
                record("n3", socket(0, 9), job="125"), record("n1", socket(0, 9), job="126", begin=30, end=40)]
     text = report(records).stdout
@@ -147,8 +158,8 @@ def runs():
     """Of several runs the last is shown, or one by its key, or all; a key, or else the time, tells them apart"""
     timed = [record(host, socket(0, count), begin=begin, end=begin + 10)
              for begin, count in ((10, 1), (30, 2)) for host in ("n1", "n2")]
-    keyed = [record("n1", socket(0, 4), run="a"), record("n2", socket(0, 4), run="a", begin=50, end=60),
-             record("n1", socket(0, 8), run="b", begin=70, end=80)]
+    keyed = [record("n1", socket(0, 4), step="a"), record("n2", socket(0, 4), step="a", begin=50, end=60),
+             record("n1", socket(0, 8), step="b", begin=70, end=80)]
     for records, totals in ((timed, [2, 4]), (keyed, [8, 8])):
         tap.equal(sums_of(said_of(records, "--all")), totals, "all")
         tap.equal(sums_of(said_of(records)), totals[-1:], "the last")
@@ -162,9 +173,9 @@ def runs():
 def moments():
     """A record without a begin or an end belongs to the run of that time, if its host has no other"""
     unbegun = incomplete("n2", begin=0, end=21)
-    unbegun["begin"] = unbegun["seconds"] = None
+    unbegun["begun_ns"] = unbegun["seconds"] = None
     again = incomplete("n1", begin=9, end=0)
-    again["end"] = again["seconds"] = None
+    again["ended_ns"] = again["seconds"] = None
     tap.equal(hosts_of(said_of([record("n1", socket(0, 5)), unbegun], status=1)), [["n1", "n2"]], "records")
     tap.equal(hosts_of(said_of([record("n1", socket(0, 5)), again], "--all", status=1)), [["n1"], ["n1"]],
               "a host has one record of a run")
@@ -193,8 +204,8 @@ def twins():
 
 def one_host():
     """Two records of one host are never added, also where their key says that they are of one run"""
-    records = [record("n1", socket(0, 5), run="k"), record("n2", socket(0, 7), run="k"),
-               record("n1", socket(0, 11), run="k", begin=12, end=30), record("n2", socket(0, 13), run="k", begin=40, end=50)]
+    records = [record("n1", socket(0, 5), step="k"), record("n2", socket(0, 7), step="k"),
+               record("n1", socket(0, 11), step="k", begin=12, end=30), record("n2", socket(0, 13), step="k", begin=40, end=50)]
     said = said_of(records, "--all")
     tap.equal((sums_of(said), hosts_of(said)), ([12, 24], [["n1", "n2"], ["n1", "n2"]]), "sums")
 
@@ -206,7 +217,7 @@ def one_machine():
     said = said_of([*ranks, record("n1", socket(0, 900), generation=other)], "--hosts", "c1,c2,n1")
     tap.equal((sums_of(said), said["missing"]), ([970], []), "sum, and hosts without a record")
     tap.equal(said["notes"][0], "c1 and c2 are one machine: its counters are taken once.", "note")
-    keyed = [{**one, "run": "k"} for one in ranks]
+    keyed = [{**one, "step": "k"} for one in ranks]
     contains(report(keyed).stdout, "run k, 1 host, ", "are one machine")
     tap.equal(hosts_of(said_of([ranks[0], record("c2", socket(0, 70), begin=30, end=40, generation=machine)], "--all")),
               [["c1"], ["c2"]], "one after the other")
@@ -220,18 +231,26 @@ def one_machine():
 def wrong():
     """A line that is not a record, or a wrong one, is told with its number, and the others are shown"""
     good = json.dumps(record("n1", socket(0, 5)))
-    changes = [("record", 2, "another kind"), ("job", "a/b", "not the ID"), ("uid", -1, "uid"), ("host", 5, "not a text"),
-               ("begin", "yesterday", "not a time"), ("complete", None, "neither true nor false"),
-               ("sockets", {}, "not a list"),
-               ("seconds", "x", "not a number"), ("run", "x" * 65, "more than 64 bytes")]
+    def with_regions(*regions):
+        return [{"name": "123", "sockets": [socket(0, 5)], **more} for more in regions]
+    changes = [("schema", 2, "another schema"), ("job", "a/b", "not the ID"), ("job", "1\0", "a NUL"), ("uid", -1, "uid"),
+               ("host", 5, "not a text"), ("begun_ns", "yesterday", "not a whole number"),
+               ("ended_ns", 2 ** 63 - 1, "not a whole number"), ("failure", "it failed", "beside figures"),
+               ("regions", {}, "not a list"), ("regions", [], "not one with the name"),
+               ("regions", with_regions({}, {"name": "124"}), "not one with the name"),
+               ("regions", with_regions({"name": "124"}), "not one with the name"),
+               ("regions", with_regions({"sockets": []}), "failure is missing"),
+               ("regions", with_regions({"sockets": [socket(1, 5), socket(0, 5)]}), "not above the one before"),
+               ("outside", {}, "not a list"), ("metrics", {"x" * 40: "bytes"}, "no metric has"),
+               ("seconds", "x", "not a number"), ("step", "x" * 65, "not the key of a run")]
     for key, value, words in changes:
         bad = {**record("n2", socket(0, 5)), key: value}
         done = report([], status=1, text=f"{good}\n\n{json.dumps(bad)}\n")
         contains(done.stderr, "stdin, line 3: it ", words)
         contains(done.stdout, "n1/0")
-    for key, value in (("window_ns", -1), ("metrics", []), ("others", "many"), ("used", 1),
-                       ("metrics", {"dram.read": {}}), ("metrics", {"x" * 40: {"bytes": 1, "quality": []}})):
-        bad = record("n2", {**socket(0, 5), key: value})
+    for key, value in (("window_ns", -1), ("metrics", []), ("others", "many"), ("quantum_bytes", None), ("early_ns", "long"),
+                       ("metrics", {"dram.read": {}})):
+        bad = {**record("n2", socket(0, 5)), "regions": [{"name": "123", "sockets": [{**socket(0, 5), key: value}]}]}
         said = report([], status=1, text=f"{good}\n{json.dumps(bad)}").stderr
         contains(said, "line 2: it is not a record that can be read")
     for text in ("{", good[:50], "[1,2]", "\x00", "5", good + good, good + " x"):
@@ -241,8 +260,8 @@ def wrong():
 
 def hostile():
     """Nothing in a record reaches a terminal as it is"""
-    done = report([record("n\x1b[2J1", socket(0, 5), exit="\x1b]0;x\x07", run="\x1b[1m"),
-                   incomplete("n2", "\x1b[2J because", run="\x1b[1m")], "--hosts", "n2", status=1)
+    done = report([record("n\x1b[2J1", socket(0, 5), exit="\x1b]0;x\x07", step="\x1b[1m"),
+                   incomplete("n2", "\x1b[2J because", step="\x1b[1m")], "--hosts", "n2", status=1)
     tap.check("\x1b" not in done.stdout + done.stderr, f"{done}")
 
 
@@ -336,7 +355,7 @@ def as_regions():
 
 def jobs_of_disjoint_hosts():
     """Jobs, and runs of a job, on different hosts are never one sum, also in uncore report"""
-    files = {f"{job}@{host}.json": record(host, socket(0, 1), job=job, run=run, begin=begin, end=begin + 10)
+    files = {f"{job}@{host}.json": record(host, socket(0, 1), job=job, step=run, begin=begin, end=begin + 10)
              for job, host, run, begin in (("123", "n1", "a", 10), ("123", "n2", "b", 10), ("124", "n3", None, 10),
                                            ("124", "n4", None, 30))}
     total = json.loads(in_folder(files, "--json", verb=("report",)).stdout)["total"]
@@ -348,7 +367,7 @@ def jobs_of_disjoint_hosts():
 
 def as_csv():
     """CSV has the columns of regions, and lines of all runs fit into one table"""
-    records = [record("n1", socket(0, 5), run="a"), record("n1", socket(0, 9), run="b", begin=30, end=40)]
+    records = [record("n1", socket(0, 5), step="a"), record("n1", socket(0, 9), step="b", begin=30, end=40)]
     lines = list(csv.DictReader(io.StringIO(report(records, "--csv", "--all").stdout)))
     tap.equal(len(lines), 8, "lines")
     tap.equal([(line["step"], line["value"], line["time"], line["platform"]) for line in lines[::4]],
@@ -359,6 +378,6 @@ def as_csv():
 
 
 tap.run_functions([(body.__doc__, body) for body in (
-    sums, any_metric, hosts, shares, runs, moments, twins, one_host, one_machine, wrong, hostile,
+    sums, same_back, any_metric, hosts, shares, runs, moments, twins, one_host, one_machine, wrong, hostile,
     files_of_others, files_that_others_may_write, many_hosts, as_regions, jobs_of_disjoint_hosts,
     as_csv)])

@@ -30,9 +30,10 @@ def of_regions(host):
 
 
 def of_job(host):
-    return {"record": 1, "job": "1", "run": None, "uid": 0, "host": host, "begin": "2026-11-21T22:00:00.000Z",
-            "end": "2026-11-21T22:01:00.000Z", "seconds": 60.0, "exit": "0:0", "platform": "icelake-sp",
-            "generation": "0" * 32, "complete": True, "quantum": 1, "sockets": sockets(used=True, others=0)}
+    return {"schema": 1, "version": "0", "platform": "icelake-sp", "generation": "0" * 32, "host": host, "job": "1",
+            "begun_ns": 1795408200 * 10**9, "ended_ns": 1795408260 * 10**9, "uid": 0, "seconds": 60.0, "exit": "0:0",
+            "metrics": dict.fromkeys(METRICS, "bytes"), "outside": [],
+            "regions": [{"name": "1", "sockets": sockets(quantum_bytes=0, others=0, early_ns=0, late_ns=0)}]}
 
 
 def peak(make, *words):

@@ -208,7 +208,7 @@ static void spoil(const struct scene *scene, const char *name, size_t size_bytes
 
 CASE("garbage is not a run")
 {
-	static const char noise[6000] = "uncjob2";
+	static const char noise[6000] = "uncjob3";
 	struct folder_runs runs;
 	struct scene scene;
 	char path[PATH_BYTES];

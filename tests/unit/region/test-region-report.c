@@ -347,9 +347,9 @@ static void write_all_kinds(struct fake_daemon *daemon)
 /* Compares the report with the same report written by json-c, numbers and escapes included. */
 CASE("another writer would write the same report")
 {
-	static const char *const keys[] = { "schema", "version", "platform", "generation", "pid",
-		"host", "rank", "note", "failure", "team", "step", "run", "job", "label", "command",
-		"begun", "begun_s", "begun_ns", "ended", "ended_s", "ended_ns", "expected",
+	static const char *const keys[] = { "schema", "version", "platform", "generation", "host",
+		"job", "step", "begun", "begun_s", "begun_ns", "ended", "ended_s", "ended_ns",
+		"failure", "note", "pid", "rank", "team", "run", "label", "command", "expected",
 		"not_joined", "members", "cost", "metrics", "regions", "outside" };
 	struct json_object_iterator at, end;
 	struct fake_daemon daemon;

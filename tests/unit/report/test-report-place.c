@@ -234,7 +234,8 @@ static void write_text(const char *name, const char *text)
 IN_FOLDER("a file of something else stays")
 {
 	static const char *const texts[] = { "data", "[]", "{}", "{\"schema\":", "{\"schema\":1",
-		"{\"schema\":1}", "[{\"schema\":1,\"begun_s\":1,\"ended_s\":2}]", "\"", "{\"\\" };
+		"{\"schema\":1}", "[{\"schema\":1,\"begun_s\":1,\"ended_s\":2}]", "\"", "{\"\\",
+		"{\"schema\":1,\"host\":\"n1\",\"ended_ns\":2,\"uid\":1000}" /* of a job */ };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		write_text(path, texts[i]);

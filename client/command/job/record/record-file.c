@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "client/command/job/record/view.h"
-#include "client/records/job-record.h"
 #include "client/records/json.h"
+#include "client/records/read.h"
 #include "common/macro.h"
 #include "common/text.h"
 
@@ -117,8 +117,8 @@ static char *read_held(int folder_fd, const char *name, int flags, struct stat *
 	*ret_status = (struct stat){ .st_size = 0 };
 	if (fd < 0 || fstat(fd, ret_status) < 0)
 		return NULL;
-	text = calloc(RECORD_MOST_BYTES + 1, 1);
-	if (text && S_ISREG(ret_status->st_mode) && read(fd, text, RECORD_MOST_BYTES) < 0) {
+	text = calloc(RECORD_JOB_MOST_BYTES + 1, 1);
+	if (text && S_ISREG(ret_status->st_mode) && read(fd, text, RECORD_JOB_MOST_BYTES) < 0) {
 		free(text);
 		return NULL;
 	}
@@ -171,10 +171,10 @@ static int name_it(
 	return -EEXIST;
 }
 
-/* Every writer writes it so. In a text of a record, the quotes would be escaped. */
-static bool is_complete(const char *text)
+/* Each socket has it, and no text of a record: its quotes would be escaped. */
+static bool has_figures(const char *text)
 {
-	return strstr(text, "\"complete\":true") != NULL;
+	return strstr(text, "\"window_ns\":") != NULL;
 }
 
 /* Does @link lead to a record with figures, or to one that cannot be read? */
@@ -185,7 +185,7 @@ static bool leads_to_figures(int folder_fd, const char *link, const struct recor
 
 	if (!held)
 		return errno != ENOENT;
-	return !is_strangers(&status, file) && is_complete(held);
+	return !is_strangers(&status, file) && has_figures(held);
 }
 
 /* Users know the job's ID and where it ran, but not when it began. */
@@ -208,7 +208,7 @@ static int write_in(int folder_fd, struct record_file *file)
 	if (r == 0)
 		r = name_it(folder_fd, aside, file, name);
 	unlinkat(folder_fd, aside, 0);
-	if (r < 0 || (!is_complete(file->text) && leads_to_figures(folder_fd, aside + 1, file)))
+	if (r < 0 || (!has_figures(file->text) && leads_to_figures(folder_fd, aside + 1, file)))
 		return r;
 	return point_at(folder_fd, aside, aside + 1, name);
 }

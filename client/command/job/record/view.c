@@ -8,13 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/records/job-record.h"
-#include "client/report/format.h"
 #include "client/report/json.h"
-#include "client/report/record-time.h"
 #include "common/bounds.h"
 #include "common/clock.h"
-#include "common/jsonwriter.h"
 #include "common/macro.h"
 #include "common/text.h"
 
@@ -84,71 +80,145 @@ void job_reading_take(
 	}
 }
 
-/* --- what is known of a run --- */
+/* --- why there are no figures --- */
 
-static void job_view_say(struct job_view *view, const char *why)
+/* NULL: the begin has a reading. */
+static const char *why_not_begun(const struct run *run)
 {
-	snprintf(view->why, sizeof view->why, "%s", why);
-}
-
-/* Why the begin has no reading; NULL: the begin has a reading. */
-static const char *why_not_begun(const struct run_head *head)
-{
-	switch (head->state) {
+	switch (run->head.state) {
 	case RUN_BEGINNING:
 		return "`uncore job begin` was killed, or found no room, before it had kept a "
 		       "reading.";
 	case RUN_FAILED:
-		return head->why;
+		return run->head.why;
 	default:
-		return NULL;
+		return run->samples ? NULL
+				    : "The reading of the begin cannot be read back: another "
+				      "release of uncore kept it.";
 	}
 }
 
-static void subtract(struct job_view *view)
+/* NULL: the readings have a difference on each socket. */
+static const char *why_no_difference(const struct job_view *view)
 {
 	const uint32_t n = view->run->head.n_sockets;
-	int r;
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	int r = n == view->reading->reader.machine.n_sockets ? 0 : -ESTALE;
 
-	if (!view->run->samples) {
-		job_view_say(view,
-			"The reading of the begin cannot be read back: another release of uncore "
-			"kept it.");
-		return;
-	}
-	r = n == view->reading->reader.machine.n_sockets ? total_init(&view->total, n, NULL)
-							 : -ESTALE;
-	if (r == 0)
-		r = total_add(&view->total, view->run->samples, view->reading->readout.samples);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = uncore_delta(
+			&view->run->samples[i], &view->reading->readout.samples[i], &delta);
 	if (r == -ESTALE)
-		job_view_say(view,
-			"uncored began to count anew during the job: it was stopped, or came "
-			"back without a descriptor store or with other counters.");
-	else if (r < 0)
-		job_view_say(view, r == -ENOMEM ? "There was no memory for the difference."
-						: uncore_error_text());
+		return "uncored began to count anew during the job: it was stopped, or came "
+		       "back without a descriptor store or with other counters.";
+	return r < 0 ? uncore_error_text() : NULL;
 }
 
-void job_view_init(struct job_view *ret, const struct run *run, const struct job_reading *reading,
-	const struct folder_runs *runs)
+static const char *why_no_figures(const struct job_view *view)
 {
-	const char *why = why_not_begun(&run->head);
+	const char *why = why_not_begun(view->run);
 
-	*ret = (struct job_view){ .run = run, .reading = reading, .runs = runs };
-	if (why)
-		job_view_say(ret, why);
-	else if (!reading->reader.handle)
-		job_view_say(ret, reading->why);
-	else
-		subtract(ret);
+	if (!why && !view->reading->reader.handle)
+		why = view->reading->why;
+	return why ? why : why_no_difference(view);
 }
 
-void job_view_done(struct job_view *view)
+/* --- figures --- */
+
+/* When the counts of a sample were taken: the middle of its sweep. */
+static uint64_t taken_ns(const struct uncore_sample *sample)
 {
-	total_done(&view->total);
+	return sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2;
 }
 
-/* --- as JSON --- */
+static int64_t above(uint64_t a, uint64_t b)
+{
+	return a > b ? (int64_t)(a - b) : 0;
+}
+
+static void take_metrics(const struct uncore *handle, struct record *record)
+{
+	const char *name;
+
+	for (uint32_t i = 0; (name = uncore_metric_name(handle, i)); i++) {
+		strcpy(record->metrics[i], name);
+		strcpy(record->units[i], uncore_metric_unit(handle, i));
+		record->n_metrics++;
+	}
+}
+
+/* How far the window extends beyond the run or, while that goes on, ends before the present. */
+static void take_ends(const struct job_view *view, uint32_t i, struct record_socket *ret)
+{
+	const uint64_t first_ns = taken_ns(&view->run->samples[i]);
+	const uint64_t last_ns = taken_ns(&view->reading->readout.samples[i]);
+
+	ret->early_ns = above(view->run->head.begun_ns, first_ns);
+	ret->late_ns = above(last_ns, view->end.ns);
+	ret->age_ns = view->end.real_ns ? -1 : above(view->end.ns, last_ns);
+}
+
+static void take_difference(const struct job_view *view, uint32_t i, struct record_socket *ret)
+{
+	const uint64_t quantum = most_of(view->run->head.quantum, view->reading->daemon.quantum);
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+
+	uncore_delta(&view->run->samples[i], &view->reading->readout.samples[i], &delta);
+	ret->window_ns = delta.window_ns;
+	ret->skew_ns = delta.skew_ns;
+	ret->quantum_bytes = quantum > 1 ? quantum : 0;
+	for (uint32_t k = 0; k < delta.n_values; k++) {
+		const struct uncore_delta_value *value = &delta.values[k];
+
+		ret->values[k].count = value->count;
+		ret->values[k].quality = value->quality;
+		if (value->quality & UNCORE_ABSENT)
+			ret->values[k].why =
+				strdup(uncore_why(view->reading->reader.handle, value->why));
+	}
+}
+
+/* Those that the job could not use are outside of its region. */
+static void take_socket(const struct job_view *view, uint32_t i, struct record *record)
+{
+	struct uncore_socket described = UNCORE_SOCKET_INIT;
+	struct record_region *region;
+	struct record_socket *socket;
+	int64_t others;
+
+	uncore_describe_socket(view->reading->reader.handle, i, &described);
+	others = folder_others(view->runs, view->run, described.package);
+	region = packages_have(&view->run->head.packages, described.package) ? record->regions
+									     : record->outside;
+	socket = &region->sockets[region->n_sockets++];
+	socket->socket = i;
+	socket->package = described.package;
+	socket->n_others = others < 0 ? -1 : others;
+	take_ends(view, i, socket);
+	take_difference(view, i, socket);
+}
+
+static int take_figures(const struct job_view *view, struct record *record)
+{
+	const struct run_head *head = &view->run->head;
+	const size_t room = head->n_sockets + 1U;
+
+	strcpy(record->platform, head->platform);
+	memcpy(record->generation, head->generation, sizeof record->generation);
+	take_metrics(view->reading->reader.handle, record);
+	record->outside = calloc(1, sizeof *record->outside);
+	if (!record->outside)
+		return -ENOMEM;
+	record->regions->sockets = calloc(room, sizeof *record->regions->sockets);
+	record->outside->sockets = calloc(room, sizeof *record->outside->sockets);
+	if (!record->regions->sockets || !record->outside->sockets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < head->n_sockets; i++)
+		take_socket(view, i, record);
+	return 0;
+}
+
+/* --- the record --- */
 
 void job_host(char ret_host[LAUNCH_HOST_MAX])
 {
@@ -160,113 +230,66 @@ void job_host(char ret_host[LAUNCH_HOST_MAX])
 		launch_host(ret_host);
 }
 
-void job_json_head(struct jsonwriter *json, const struct run_head *head)
-{
-	jsonwriter_text(json, "job", head->id);
-	jsonwriter_text_or_null(json, "run", head->key);
-	jsonwriter_known(json, "uid", head->uid != UNCORE_UNKNOWN_USER, head->uid);
-}
-
-static void origin_json(struct jsonwriter *json, const struct job_view *view)
+static struct record_batch batch_of(const struct job_view *view)
 {
 	const struct run_head *head = &view->run->head;
-	char host[LAUNCH_HOST_MAX];
+	const struct job_end *end = &view->end;
+	struct record_batch batch = {
+		.uid = head->uid == UNCORE_UNKNOWN_USER ? -1 : (int64_t)head->uid,
+		.seconds =
+			head->begun_ns && end->ns ? (double)(end->ns - head->begun_ns) / 1e9 : NAN,
+		.monotonic_ns = head->begun_ns ? head->begun_ns : end->ns,
+	};
 
-	job_host(host);
-	jsonwriter_number(json, "record", JOB_SCHEMA);
-	job_json_head(json, head);
-	jsonwriter_text(json, "host", host);
-	record_json_time(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
-	record_json_time(json, "end", view->end.real_ns);
-	jsonwriter_real(json, "seconds",
-		head->begun_ns && view->end.ns ? (double)(view->end.ns - head->begun_ns) / 1e9
-					       : NAN);
-	jsonwriter_text_or_null(json, "exit", view->end.exit);
-	/* Two runs may be equal in all else. This tells which run an existing file is of. */
-	jsonwriter_number(json, "monotonic_ns", head->begun_ns ? head->begun_ns : view->end.ns);
+	snprintf(batch.exit, sizeof batch.exit, "%s", end->exit ? end->exit : "");
+	return batch;
 }
 
-/* When the counts of a sample were taken: the middle of its sweep. */
-static uint64_t taken_ns(const struct uncore_sample *sample)
-{
-	return sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2;
-}
-
-static uint64_t above(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static void job_view_socket_json(struct jsonwriter *json, const struct job_view *view, uint32_t i)
+/* Without figures. @ret is for record_done(). */
+static int record_begin(const struct job_view *view, struct record *ret)
 {
 	const struct run_head *head = &view->run->head;
-	const struct uncore *handle = view->reading->reader.handle;
-	struct uncore_socket socket = UNCORE_SOCKET_INIT;
-	struct format_socket shown;
-	int64_t others;
 
-	uncore_describe_socket(handle, i, &socket);
-	total_show(&view->total, handle, i, &shown);
-	others = folder_others(view->runs, view->run, socket.package);
-	jsonwriter_object(json, NULL);
-	jsonwriter_number(json, "socket", i);
-	jsonwriter_number(json, "package", socket.package);
-	jsonwriter_flag(json, "used", packages_have(&head->packages, socket.package));
-	jsonwriter_known(json, "others", others >= 0, others);
-	jsonwriter_number(json, "window_ns", shown.window_ns);
-	jsonwriter_number(
-		json, "early_ns", above(head->begun_ns, taken_ns(&view->run->samples[i])));
-	jsonwriter_number(
-		json, "late_ns", above(taken_ns(&view->reading->readout.samples[i]), view->end.ns));
-	if (!view->end.real_ns) /* the run goes on */
-		jsonwriter_number(json, "age_ns",
-			above(view->end.ns, taken_ns(&view->reading->readout.samples[i])));
-	jsonwriter_number(json, "skew_ns", shown.skew_ns);
-	format_json_metrics(json, "metrics", &shown);
-	jsonwriter_close(json);
+	*ret = (struct record){
+		.rows = "job",
+		.version = UNCORE_VERSION,
+		.begun_ns = head->begun_ns ? head->begun_real_ns : 0,
+		.ended_ns = view->end.real_ns,
+		.batch = batch_of(view),
+		.regions = calloc(1, sizeof *ret->regions),
+	};
+	if (!ret->regions)
+		return -ENOMEM;
+	job_host(ret->host);
+	strcpy(ret->job, head->id);
+	strcpy(ret->step, head->key);
+	snprintf(ret->regions[ret->n_regions++].name, RECORD_NAME_BYTES, "%.63s", head->id);
+	return 0;
 }
 
-static void figures_json(struct jsonwriter *json, const struct job_view *view)
+static int take_failure(struct record *record, const char *why)
 {
-	const struct run_head *head = &view->run->head;
-	const struct uncore_daemon *daemon = &view->reading->daemon;
-
-	jsonwriter_flag(json, "complete", true);
-	jsonwriter_known(json, "quantum", head->quantum && daemon->quantum,
-		(int64_t)most_of(head->quantum, daemon->quantum));
-	jsonwriter_number(json, "restarts", daemon->started_ns != head->daemon_started_ns);
-	jsonwriter_array(json, "sockets");
-	for (uint32_t i = 0; i < head->n_sockets; i++)
-		job_view_socket_json(json, view, i);
-	jsonwriter_close(json);
+	record->failure = strdup(why);
+	return record->failure ? 0 : -ENOMEM;
 }
 
-int job_json(const struct job_view *view, char **ret_text)
+int job_record(const struct job_view *view, struct record *ret)
 {
-	const struct run_head *head = &view->run->head;
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	const char *why = why_no_figures(view);
+	int r = record_begin(view, ret);
 
-	jsonwriter_init(&json, false);
-	jsonwriter_object(&json, NULL);
-	origin_json(&json, view);
-	format_json_origin(&json, *head->platform ? head->platform : NULL, head->generation);
-	if (*view->why) {
-		jsonwriter_flag(&json, "complete", false);
-		jsonwriter_text(&json, "why", view->why);
-	} else {
-		figures_json(&json, view);
-	}
-	jsonwriter_close(&json);
-	return jsonwriter_finish(&json, ret_text);
+	if (r < 0)
+		return r;
+	return why ? take_failure(ret, why) : take_figures(view, ret);
 }
 
-int job_json_incomplete(
+int job_record_without(
 	const struct run *run, const char *why, const struct job_end *end, char **ret_text)
 {
-	struct job_view view = { .run = run };
+	_cleanup_(record_done) struct record record;
+	int r = record_begin(&(struct job_view){ .run = run, .end = *end }, &record);
 
-	if (end)
-		view.end = *end;
-	snprintf(view.why, sizeof view.why, "%s", why);
-	return job_json(&view, ret_text);
+	if (r == 0)
+		r = take_failure(&record, why);
+	return r < 0 ? r : record_json(&record, ret_text);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of a run, up to its end or up to now. Either the figures are complete, or a
- * sentence says why there are none. */
+/* What is known of a run, up to its end or up to now, as a record. Either it has figures for all of
+ * that time, or its failure says why it has none. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/command/frame/total.h"
 #include "client/jobstore/folder.h"
 #include "client/launcher/launch.h"
 #include "client/reader/reader.h"
+#include "client/report/record.h"
 
 /* A reading of all sockets, within a time that suits a batch system. */
 struct job_reading {
@@ -32,34 +32,19 @@ struct job_end {
 	const char *exit; /* plain text; NULL: not known */
 };
 
-struct jsonwriter;
-
 struct job_view {
 	const struct run *run;
-	const struct folder_runs *runs;    /* of its folder */
-	const struct job_reading *reading; /* NULL: there is none */
+	const struct folder_runs *runs; /* of its folder */
+	const struct job_reading *reading;
 	struct job_end end;
-	struct total total;    /* owned; of complete figures */
-	char why[RUN_WHY_MAX]; /* "": the figures are complete */
 };
 
-/* The view is for job_view_done(), and borrows all arguments. */
-void job_view_init(struct job_view *ret, const struct run *run, const struct job_reading *reading,
-	const struct folder_runs *runs);
+/* *@ret is for record_done() in any case. 0; -ENOMEM. */
+int job_record(const struct job_view *view, struct record *ret);
 
-void job_view_done(struct job_view *view);
-
-/* --- as JSON (uncore-report(5)) --- */
-
-/* One line, without its end, for free(3). 0; -ENOMEM. */
-int job_json(const struct job_view *view, char **ret_text);
-
-/* The same without figures, whatever the readings are. @end: NULL: not known. */
-int job_json_incomplete(
+/* As text for free(3), without figures, whatever the readings are. 0; -ENOMEM. */
+int job_record_without(
 	const struct run *run, const char *why, const struct job_end *end, char **ret_text);
-
-/* The members job, run and uid of a run, in an open object. */
-void job_json_head(struct jsonwriter *json, const struct run_head *head);
 
 /* This host's name in the batch system, or else its own name. */
 void job_host(char ret_host[LAUNCH_HOST_MAX]);
