@@ -63,6 +63,8 @@ static int join_job_fill(const struct join *join, struct record_region rows[])
 		const struct record *record = &join->records[part->record];
 		struct record_region view;
 
+		if (!part->n_sockets)
+			continue;
 		r = join_view(record, &join->total, part->region, &view);
 		for (uint32_t k = 0; r == 0 && k < part->n_sockets; k++, rows++) {
 			*rows = (struct record_region){ .n_others = view.sockets[k].n_others,

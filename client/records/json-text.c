@@ -264,11 +264,12 @@ bool json_value_is(const struct json_value *value, const char *text)
 
 const struct json_value *json_value_member(const struct json_value *object, const char *key)
 {
-	const struct json_value *found = NULL, *at = object + 1;
+	const struct json_value *found = NULL, *at;
 	const size_t n = strlen(key);
 
 	if (json_value_kind(object) != JSON_OBJECT)
 		return NULL;
+	at = object + 1;
 	for (uint32_t i = 0; i < object->n_inside; i++, at = json_value_after(at + 1))
 		if (is_text(at, key, n))
 			found = at + 1;
