@@ -31,7 +31,7 @@ static void expect_plain(char *text)
 
 static void expect_json(const char *text)
 {
-	_cleanup_(json_document_done) struct json_document document;
+	_cleanup_(json_document_done) struct json_document document = { .text = NULL };
 
 	if (*text && !json_document_take(&document, strdup(text)))
 		abort();
