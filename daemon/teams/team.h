@@ -30,8 +30,8 @@ struct team {
 	uint64_t met[TEAM_PLACES_MAX / 64]; /* bits of the places of tables of this uid that were
 					       alive while this one was */
 	char other[TEAM_NAME_BYTES];        /* the first of these; "": none */
-	uint64_t again_ns; /* the last look took long, and counts until then */
-	bool is_dear;      /* takes too long to look at, so it counts as ended */
+	uint64_t again_ns;                  /* the last look took long, and counts until then */
+	bool is_dear;                       /* takes too long to look at, so it counts as ended */
 	char name[TEAM_NAME_BYTES];
 };
 
