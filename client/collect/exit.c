@@ -5,11 +5,9 @@
  */
 #include <errno.h>
 #include <fenv.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/collect/snapshot.h"
@@ -22,6 +20,7 @@
 #include "client/report/print.h"
 #include "client/report/report-place.h"
 #include "common/clock.h"
+#include "common/process-age.h"
 #include "common/write-signals.h"
 
 static int exit_take_record(const struct regions *regions, struct record *ret)
@@ -102,32 +101,15 @@ __attribute__((constructor)) static void note_process(void)
 	loaded_ns = clock_wall_ns();
 }
 
-/* When the kernel made this process, to a hundredth of a second. UINT64_MAX: that is not known. */
-static uint64_t forked_ns(void)
-{
-	_cleanup_file_ FILE *file = fopen("/proc/self/stat", "re");
-	const uint64_t second_ns = 1000000000, per_second = (uint64_t)sysconf(_SC_CLK_TCK);
-	char text[1024];
-	const size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-	const char *rest = memrchr(text, ')', n); /* the program's name may have any characters */
-	struct timespec now;
-	uint64_t ticks;
-
-	text[n] = '\0';
-	if (!rest || clock_gettime(CLOCK_BOOTTIME, &now) < 0 ||
-		sscanf(rest,
-			") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			"%*d %" SCNu64,
-			&ticks) != 1)
-		return UINT64_MAX;
-	return clock_wall_ns() - ((uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec) +
-	       ticks * (second_ns / per_second);
-}
-
-/* When this process began. */
+/* When this process began. UINT64_MAX: that is not known. */
 static uint64_t came_ns(void)
 {
-	return getpid() == loaded_by ? loaded_ns : forked_ns();
+	char name[PROCESS_NAME_MAX];
+	uint64_t age_ns;
+
+	if (getpid() == loaded_by)
+		return loaded_ns;
+	return process_age(0, name, &age_ns) ? clock_wall_ns() - age_ns : UINT64_MAX;
 }
 
 /* What the program has in its own use, and a report must neither change nor stumble on. */

@@ -44,7 +44,7 @@ static const struct json_value *clients_ask_daemon(
 /* uncored does not look at other processes, but root may. */
 static void add_command(struct jsonwriter *json, const struct json_value *object)
 {
-	char name[COMMAND_MAX];
+	char name[PROCESS_NAME_MAX];
 
 	if (!json_has(object, "connected_ns"))
 		return;

@@ -9,7 +9,7 @@
 
 static const char *name_of(uint64_t pid, uint64_t connected_ns)
 {
-	static char name[COMMAND_MAX];
+	static char name[PROCESS_NAME_MAX];
 
 	client_process_name(pid, connected_ns, name);
 	return name;
