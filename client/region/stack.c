@@ -29,7 +29,7 @@ static _Thread_local struct stack thread_stack;
 static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
 static pthread_key_t stack_key;
 static int stack_key_failure;
-static bool stack_has_key, stack_is_over; /* atomic */
+static bool stack_is_over; /* atomic */
 
 static void abandon_all(void *memory)
 {
@@ -53,13 +53,17 @@ static void abandon_all(void *memory)
 static void create_stack_key(void)
 {
 	stack_key_failure = pthread_key_create(&stack_key, abandon_all);
-	STORE(stack_has_key, !stack_key_failure);
+}
+
+static bool stack_has_key(void)
+{
+	return pthread_once(&stack_once, create_stack_key) == 0 && !stack_key_failure;
 }
 
 /* Has the end of this thread be noticed, as long as there is somebody to notice it. */
 static bool stack_watch(struct stack *stack)
 {
-	if (pthread_once(&stack_once, create_stack_key) != 0 || stack_key_failure)
+	if (!stack_has_key())
 		return false;
 	return LOAD(stack_is_over) || pthread_getspecific(stack_key) ||
 	       pthread_setspecific(stack_key, stack) == 0;
@@ -68,7 +72,7 @@ static bool stack_watch(struct stack *stack)
 void regions_forget_threads(void)
 {
 	STORE(stack_is_over, true);
-	if (LOAD(stack_has_key))
+	if (stack_has_key())
 		pthread_key_delete(stack_key);
 }
 
