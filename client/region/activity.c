@@ -35,15 +35,6 @@ static bool is_live(const struct table *table, struct activity_cell *live)
 	return live->cell.inside || live->seen.inside || live->cell.n_left != live->seen.n_left;
 }
 
-/* Passages of one thread follow each other, and spans overlap. */
-static uint64_t most_at_once(
-	const struct table *table, const struct activity_cell *live, uint64_t n_threads)
-{
-	const uint64_t n = most_of(1, live->cell.inside + live->cell.n_left - live->seen.n_left);
-
-	return LOAD(table->regions[live->place].has_spans) ? n : least_of(n, n_threads);
-}
-
 static int look_at_cell(struct activities *all, const struct table *table, unsigned slot,
 	unsigned place, uint64_t *n_threads)
 {
@@ -51,9 +42,11 @@ static int look_at_cell(struct activities *all, const struct table *table, unsig
 
 	if (!is_live(table, &live))
 		return 0;
+	live.n_most = most_of(1, live.cell.inside + live.cell.n_left - live.seen.n_left);
 	if (place == TABLE_OUTSIDE)
-		*n_threads = most_of(1, live.cell.inside + live.cell.n_left - live.seen.n_left);
-	live.n_most = place == TABLE_OUTSIDE ? *n_threads : most_at_once(table, &live, *n_threads);
+		*n_threads = live.n_most;
+	else if (!LOAD(table->regions[place].has_spans)) /* a thread's passages follow each other */
+		live.n_most = least_of(live.n_most, *n_threads);
 	if (array_room(&all->cells, all->n_cells, sizeof live) < 0)
 		return -1;
 	all->cells[all->n_cells++] = live;
