@@ -255,6 +255,7 @@ static int ask_for_doorbells(const struct uncore *handle)
 
 int handle_renew_doorbells(const struct uncore *handle)
 {
+	_keeps_running_;
 	int r;
 
 	pthread_mutex_lock(&handle->mark->asking);

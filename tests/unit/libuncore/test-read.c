@@ -740,6 +740,32 @@ CASE("a full doorbell is renewed")
 	link_close(&link);
 }
 
+static void *renew_cancelled(void *argument)
+{
+	struct link *link = argument;
+
+	pthread_cancel(pthread_self());
+	handle_renew_doorbells(link->handle);
+	pthread_testcancel();
+	return NULL;
+}
+
+CASE("a thread that is cancelled leaves the connection to others")
+{
+	struct link link;
+	pthread_t thread;
+	void *result;
+
+	link_open(&link);
+	assert_int_equal(pthread_create(&thread, NULL, renew_cancelled, &link), 0);
+	pthread_join(thread, &result);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(pthread_mutex_trylock(&link.handle->mark->asking), 0);
+	pthread_mutex_unlock(&link.handle->mark->asking);
+	assert_int_equal(handle_renew_doorbells(link.handle), 0);
+	link_close(&link);
+}
+
 /* The daemon has promised a sweep, and makes it without being asked again. */
 CASE("nobody rings while a sweep is promised")
 {
