@@ -189,16 +189,6 @@ static uint64_t all_of(const struct table *table, unsigned place)
 	return sums_of(table, place).sockets[0].metrics[0].all;
 }
 
-/* The shares of all regions and of outside. */
-static uint64_t shares_of(const struct table *table)
-{
-	uint64_t sum = sums_of(table, TABLE_OUTSIDE).sockets[0].metrics[0].share;
-
-	for (unsigned i = 0; i < REGIONS; i++)
-		sum += sums_of(table, i).sockets[0].metrics[0].share;
-	return sum;
-}
-
 static uint64_t count_passages(void)
 {
 	struct record record = { .host = "" };
@@ -317,6 +307,16 @@ CASE("who reads for the dead may be killed, too")
  * instructions.
  */
 #if defined __x86_64__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+
+/* The shares of all regions and of outside. */
+static uint64_t shares_of(const struct table *table)
+{
+	uint64_t sum = sums_of(table, TABLE_OUTSIDE).sockets[0].metrics[0].share;
+
+	for (unsigned i = 0; i < REGIONS; i++)
+		sum += sums_of(table, i).sockets[0].metrics[0].share;
+	return sum;
+}
 
 static volatile bool *is_over; /* shared */
 
