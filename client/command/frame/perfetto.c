@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MESSAGE_MAX = 1024, NAME_MAX_BYTES = 400, VARINT_MAX = 10 };
+enum { MESSAGE_MAX = 1024, VARINT_MAX = 10 };
 
 /* Wire types of protobuf. */
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
@@ -81,7 +81,7 @@ static void put_bytes(struct message *message, unsigned field, const void *bytes
 
 static void put_text(struct message *message, unsigned field, const char *text)
 {
-	put_bytes(message, field, text, strnlen(text, NAME_MAX_BYTES));
+	put_bytes(message, field, text, strnlen(text, PERFETTO_NAME_MAX));
 }
 
 static void put_message(struct message *message, unsigned field, const struct message *inner)

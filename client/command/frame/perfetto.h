@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum { PERFETTO_NAME_MAX = 400 }; /* bytes of a name; the rest of a longer one is left out */
+
 /* A track inside track @parent; 0: of none. */
 void perfetto_track(FILE *out, uint64_t track, uint64_t parent, const char *name);
 

@@ -18,8 +18,6 @@
 #include "common/macro.h"
 #include "common/text.h"
 
-enum { NAME_MAX_BYTES = 400 };
-
 /* Numbers of tracks. */
 enum { COMMAND_TRACK = 1, ROW_TRACKS = 2, COUNTER_TRACKS = 1 << 16 };
 
@@ -57,7 +55,7 @@ void stat_trace_done(struct stat_run *run)
 static void describe_command(const struct stat_run *run)
 {
 	const char *warning = format_warning(run->reader.machine.platform);
-	char name[NAME_MAX_BYTES] = "";
+	char name[PERFETTO_NAME_MAX] = "";
 
 	for (char **word = run->options.command; *word; word++)
 		text_append(name, sizeof name, "%s%s", *name ? " " : "", *word);
@@ -92,7 +90,7 @@ static uint64_t stat_counter_track(uint32_t row, uint32_t i)
 static void describe_counter(
 	const struct stat_run *run, uint32_t row, uint32_t i, const struct format_value *value)
 {
-	char unit[FORMAT_COUNT_MAX], words[FORMAT_QUALITY_MAX], name[NAME_MAX_BYTES];
+	char unit[FORMAT_COUNT_MAX], words[FORMAT_QUALITY_MAX], name[PERFETTO_NAME_MAX];
 
 	snprintf(unit, sizeof unit, "%.20s/ns", value->unit);
 	uncore_quality_words(value->quality, words, sizeof words);
@@ -123,7 +121,7 @@ void stat_trace_end(struct stat_run *run)
 static void note_absence(const struct stat_run *run, uint32_t row, const struct format_value *value,
 	struct course_point time)
 {
-	char text[NAME_MAX_BYTES];
+	char text[PERFETTO_NAME_MAX];
 
 	snprintf(text, sizeof text, "%s: %s", value->name, value->why);
 	text_make_plain(text);

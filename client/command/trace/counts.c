@@ -9,8 +9,6 @@
 #include "common/array.h"
 #include "common/macro.h"
 
-enum { NAME_MAX_BYTES = 400 };
-
 /* Numbers of tracks, above those of processes. */
 static const uint64_t SOCKETS = UINT64_C(1) << 48, COUNTERS = UINT64_C(2) << 48;
 
@@ -75,7 +73,7 @@ static void counts_describe(FILE *out, const struct counts_entry *entry, bool is
 	const char *host, const struct trace_file *file)
 {
 	const char *unit = file->head.units[entry->which & 0xff];
-	char text[NAME_MAX_BYTES];
+	char text[PERFETTO_NAME_MAX];
 
 	if (is_new_socket && entry->which >> 8 != TRACE_ALL) {
 		snprintf(text, sizeof text, "socket %u of %.255s", entry->which >> 8, host);

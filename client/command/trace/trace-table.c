@@ -2,7 +2,7 @@
 #include "client/command/frame/command.h"
 #include "client/command/trace/trace-options.h"
 
-static const struct option_row rows[] = {
+static const struct option_row trace_rows[] = {
 	{ "output", 'o', OPTION_TEXT, "FILE", "write to FILE, instead of stdout",
 		OPTION_AT(trace_options, output) },
 };
@@ -17,5 +17,5 @@ const struct option_table trace_table = {
 		"with its rates, and one for the team with both.",
 	.exits = "0; 1 if a file is not such a RING, or cannot be read, or the output cannot be "
 		 "written; 2 for a wrong option.",
-	OPTION_ROWS(rows),
+	OPTION_ROWS(trace_rows),
 };

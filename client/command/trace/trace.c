@@ -16,7 +16,7 @@
 #include "client/records/names.h"
 #include "common/macro.h"
 
-enum { NAME_MAX_BYTES = 400, THREADS_MAX = 4096 };
+enum { THREADS_MAX = 4096 };
 
 struct trace {
 	FILE *out;
@@ -41,7 +41,7 @@ static void trace_done(struct trace *trace)
 /* The number of the host, added if need be; negative errno. */
 static int trace_host_of(struct trace *trace, const char *name)
 {
-	char text[NAME_MAX_BYTES];
+	char text[PERFETTO_NAME_MAX];
 	void *hosts;
 
 	for (unsigned i = 0; i < trace->n_hosts; i++)
@@ -80,7 +80,7 @@ struct process {
 static void describe_process(const struct process *process)
 {
 	const struct trace_head *head = &process->ring->file->head;
-	char text[NAME_MAX_BYTES] = "";
+	char text[PERFETTO_NAME_MAX] = "";
 
 	if (head->rank >= 0)
 		snprintf(text, sizeof text, "rank %" PRId64 ", ", head->rank);
@@ -93,7 +93,7 @@ static void describe_process(const struct process *process)
 static struct thread *thread_of(struct process *process, uint64_t number)
 {
 	struct thread *thread = process->threads;
-	char text[NAME_MAX_BYTES];
+	char text[PERFETTO_NAME_MAX];
 
 	for (; thread < process->threads + process->n_threads; thread++)
 		if (thread->number == number)
