@@ -6,7 +6,7 @@
 
 /* Copies a page from stdin to stdout, with the lists of options that it asks for. False: it asks
  * for a list or an option that does not exist, and stderr says so. */
-bool page_write(void);
+bool man_page_write(void);
 
 /* Write a shell's completion script of @program; for bash, its code comes from stdin. */
 void bash_write(const struct option_table *program);

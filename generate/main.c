@@ -31,7 +31,7 @@ static bool generate_completions(const char *shell, const char *name)
 int main(int argc, char **argv)
 {
 	bool good = argc == 3   ? generate_completions(argv[1], argv[2])
-		    : argc == 2 ? strcmp(argv[1], "page") == 0 && page_write()
+		    : argc == 2 ? strcmp(argv[1], "page") == 0 && man_page_write()
 				: false;
 
 	return good && fflush(stdout) == 0 ? 0 : 1;

@@ -173,7 +173,7 @@ static void man_page_read_lines(void)
 	free(line);
 }
 
-bool page_write(void)
+bool man_page_write(void)
 {
 	bool good = true;
 

@@ -27,28 +27,28 @@ enum {
 /* Shares of a peak from which on a bar has another colour. */
 static const double BUSY = 0.5, FULL = 0.8;
 
-void page_style(const struct page *page, enum output_style style)
+void top_page_style(const struct top_page *page, enum output_style style)
 {
 	if (page->form->colours)
 		fputs(output_code(style), page->out);
 }
 
-void page_write_line(const struct page *page, enum output_style style, const char *text)
+void top_page_write_line(const struct top_page *page, enum output_style style, const char *text)
 {
-	page_style(page, style);
+	top_page_style(page, style);
 	fputs(text, page->out);
-	page_style(page, STYLE_PLAIN);
+	top_page_style(page, STYLE_PLAIN);
 	fputc('\n', page->out);
 }
 
-static const struct columns *top_page_columns_of(const struct page *page)
+static const struct columns *top_page_columns_of(const struct top_page *page)
 {
 	return page->form->width < NARROW ? &narrow : &wide;
 }
 
 /* --- a tier --- */
 
-static void top_page_write_rate(const struct page *page, double rate)
+static void top_page_write_rate(const struct top_page *page, double rate)
 {
 	const struct columns *columns = top_page_columns_of(page);
 
@@ -59,7 +59,7 @@ static void top_page_write_rate(const struct page *page, double rate)
 }
 
 /* A bar and what it says, in @room columns. */
-static void top_page_write_share(const struct page *page, const struct tier *tier,
+static void top_page_write_share(const struct top_page *page, const struct tier *tier,
 	const struct course_tier *course, int room)
 {
 	const double reads = tier_rate(tier->reads) / course->full;
@@ -71,13 +71,13 @@ static void top_page_write_share(const struct page *page, const struct tier *tie
 		return;
 	fputc(' ', page->out);
 	if (course->is_peak)
-		page_style(page, share < BUSY   ? STYLE_GOOD
-				 : share < FULL ? STYLE_DOUBT
-						: STYLE_BAD);
+		top_page_style(page, share < BUSY   ? STYLE_GOOD
+				     : share < FULL ? STYLE_DOUBT
+						    : STYLE_BAD);
 	/* What is not known to be a write counts as a read. */
 	blocks_bar(page->out, isnan(reads) ? share : reads, isnan(reads) ? 0 : share - reads,
 		(unsigned)(bar < COURSE_SECONDS ? bar : COURSE_SECONDS), page->form->utf8);
-	page_style(page, STYLE_PLAIN);
+	top_page_style(page, STYLE_PLAIN);
 	fprintf(page->out, " %4.0f %%%s", 100 * share, course->is_peak ? "v" : "");
 	if (has_of)
 		fprintf(page->out, " of %.1f", course->full);
@@ -97,8 +97,8 @@ static bool top_page_is_known(const struct tier *tier)
 	       !isnan(tier_rate(tier->both));
 }
 
-static void top_page_write_tier(const struct page *page, const char *label, const struct tier *tier,
-	const struct course_tier *course)
+static void top_page_write_tier(const struct top_page *page, const char *label,
+	const struct tier *tier, const struct course_tier *course)
 {
 	const struct columns *columns = top_page_columns_of(page);
 	const int used = columns->label + columns->rate * (columns->has_both ? 3 : 2);
@@ -116,7 +116,7 @@ static void top_page_write_tier(const struct page *page, const char *label, cons
 	fputc('\n', page->out);
 }
 
-static void write_minute(const struct page *page, const struct course_tier *course)
+static void write_minute(const struct top_page *page, const struct course_tier *course)
 {
 	const unsigned used = sizeof "   last 60 s  " - 1, width = page->form->width;
 	const unsigned n = width < used + COURSE_SECONDS ? width - used : COURSE_SECONDS;
@@ -130,7 +130,7 @@ static void write_minute(const struct page *page, const struct course_tier *cour
 }
 
 /* A tier that no socket has is not worth a line; but what one of them lacks is. */
-static bool is_worth_a_line(const struct page *page, unsigned number)
+static bool is_worth_a_line(const struct top_page *page, unsigned number)
 {
 	struct tier tier;
 
@@ -142,7 +142,7 @@ static bool is_worth_a_line(const struct page *page, unsigned number)
 
 /* --- a socket, or a part of one --- */
 
-static void top_page_write_label(const struct page *page, const struct format_socket *socket,
+static void top_page_write_label(const struct top_page *page, const struct format_socket *socket,
 	const struct tier *tier, char ret[UNCORE_NAME_MAX])
 {
 	const char *name = tier->name;
@@ -156,7 +156,7 @@ static void top_page_write_label(const struct page *page, const struct format_so
 		snprintf(ret, UNCORE_NAME_MAX, "%" PRIu32 " %s", socket->socket, name);
 }
 
-static void write_tiers(const struct page *page, uint32_t i)
+static void write_tiers(const struct top_page *page, uint32_t i)
 {
 	const struct format_socket *socket = &page->screen->shown[i];
 	char label[UNCORE_NAME_MAX];
@@ -186,29 +186,29 @@ static uint32_t flags_of(const struct format_socket *socket)
 	return flags;
 }
 
-static void top_page_write_flags(const struct page *page, uint32_t flags)
+static void top_page_write_flags(const struct top_page *page, uint32_t flags)
 {
 	char words[FORMAT_QUALITY_MAX];
 
 	uncore_quality_words(flags, words, sizeof words);
-	page_style(page, flags ? STYLE_DOUBT : STYLE_GOOD);
+	top_page_style(page, flags ? STYLE_DOUBT : STYLE_GOOD);
 	fputs(flags ? words : "good", page->out);
-	page_style(page, STYLE_PLAIN);
+	top_page_style(page, STYLE_PLAIN);
 }
 
 /* @socket NULL: of all. */
-static void top_page_write_heading(const struct page *page, const struct format_socket *socket)
+static void top_page_write_heading(const struct top_page *page, const struct format_socket *socket)
 {
 	const struct columns *columns = top_page_columns_of(page);
 	char label[32] = "socket";
 
 	if (socket)
 		snprintf(label, sizeof label, "socket %" PRIu32, socket->socket);
-	page_style(page, STYLE_HEADING);
+	top_page_style(page, STYLE_HEADING);
 	fprintf(page->out, "%-*s%*s%*s%*s GB/s", columns->label, label, columns->rate, "read",
 		columns->rate, "write", columns->has_both ? columns->rate : 0,
 		columns->has_both ? "total" : "");
-	page_style(page, STYLE_PLAIN);
+	top_page_style(page, STYLE_PLAIN);
 	if (socket) {
 		fputs("  ", page->out);
 		top_page_write_flags(page, flags_of(socket));
@@ -231,7 +231,7 @@ static bool is_of_a_tier(const struct format_socket *socket, const struct format
 	return false;
 }
 
-static void top_page_write_notes(const struct page *page, const struct format_socket *socket)
+static void top_page_write_notes(const struct top_page *page, const struct format_socket *socket)
 {
 	const char *before = "   also ";
 
@@ -249,7 +249,7 @@ static void top_page_write_notes(const struct page *page, const struct format_so
 	format_absent(page->out, socket, socket->socket ? &page->screen->shown[0] : NULL);
 }
 
-static void top_page_write_socket(const struct page *page, uint32_t number)
+static void top_page_write_socket(const struct top_page *page, uint32_t number)
 {
 	const struct screen *screen = page->screen;
 
@@ -290,7 +290,7 @@ static void put_in_order(const struct screen *screen, uint32_t order[])
 }
 
 /* What bars are made of, and what a full one is; without headings the quality, too. */
-static void write_legend(const struct page *page)
+static void write_legend(const struct top_page *page)
 {
 	const bool utf8 = page->form->utf8;
 	uint32_t flags = 0;
@@ -316,7 +316,7 @@ static void write_legend(const struct page *page)
 					: "");
 }
 
-void page_write_sockets(const struct page *page)
+void top_page_write_sockets(const struct top_page *page)
 {
 	const struct screen *screen = page->screen;
 	_cleanup_free_ uint32_t *order = calloc(screen->n_sockets + 1, sizeof *order);

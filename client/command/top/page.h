@@ -8,7 +8,7 @@
 #include "client/command/top/shown.h"
 
 /* Each has what those before it have, too. */
-enum page_detail {
+enum top_detail {
 	PAGE_LINES,    /* a line for each tier, with the number of its socket */
 	PAGE_HEADINGS, /* ... below a heading for each socket, with its quality */
 	PAGE_MINUTE,   /* the courses of the tiers */
@@ -17,18 +17,18 @@ enum page_detail {
 	PAGE_USERS,
 };
 
-struct page {
+struct top_page {
 	FILE *out;
 	const struct screen *screen;
 	const struct screen_form *form;
-	enum page_detail detail;
+	enum top_detail detail;
 };
 
 /* What follows has this style, if there are colours. */
-void page_style(const struct page *page, enum output_style style);
+void top_page_style(const struct top_page *page, enum output_style style);
 
 /* A line of this style. */
-void page_write_line(const struct page *page, enum output_style style, const char *text);
+void top_page_write_line(const struct top_page *page, enum output_style style, const char *text);
 
 /* The lines of all sockets, and what a full bar is. */
-void page_write_sockets(const struct page *page);
+void top_page_write_sockets(const struct top_page *page);

@@ -13,36 +13,36 @@ enum { KEYS_FROM = 5, OTHERS_FROM = 12 }; /* lines of a screen that has room for
 
 /* --- the lines --- */
 
-static void write_title(const struct page *page)
+static void write_title(const struct top_page *page)
 {
 	const struct screen *screen = page->screen;
 
-	page_style(page, STYLE_HEADING);
+	top_page_style(page, STYLE_HEADING);
 	fputs("uncore top", page->out);
-	page_style(page, screen->is_paused ? STYLE_DOUBT : STYLE_PLAIN);
+	top_page_style(page, screen->is_paused ? STYLE_DOUBT : STYLE_PLAIN);
 	fputs(screen->is_paused ? "  PAUSED" : "", page->out);
-	page_style(page, STYLE_PLAIN);
+	top_page_style(page, STYLE_PLAIN);
 	fprintf(page->out, "  %s  every %g s%s  %s  %s\n", screen->time,
 		(double)screen->interval_ns / 1e9, screen->is_held ? ", as the site demands" : "",
 		screen->host, screen->platform);
 }
 
-static void screen_write_others(const struct page *page)
+static void screen_write_others(const struct top_page *page)
 {
 	const struct screen_others *others = page->screen->others;
 	const char *warning = format_warning(page->screen->platform);
 
 	if (warning)
-		page_write_line(page, STYLE_DOUBT, warning);
+		top_page_write_line(page, STYLE_DOUBT, warning);
 	if (page->form->height && page->form->height < OTHERS_FROM)
 		return;
 	if (*others->warning)
-		page_write_line(page, STYLE_DOUBT, others->warning);
+		top_page_write_line(page, STYLE_DOUBT, others->warning);
 	if (*others->line)
-		page_write_line(page, STYLE_PLAIN, others->line);
+		top_page_write_line(page, STYLE_PLAIN, others->line);
 }
 
-static void write_users(const struct page *page)
+static void write_users(const struct top_page *page)
 {
 	const struct screen_others *others = page->screen->others;
 	char line[96];
@@ -51,7 +51,7 @@ static void write_users(const struct page *page)
 		return;
 	snprintf(line, sizeof line, "\n%-28s %8s %8s %8s", "who reads", "clients", "sweeps/s",
 		"CPU %");
-	page_write_line(page, STYLE_HEADING, line);
+	top_page_write_line(page, STYLE_HEADING, line);
 	for (uint32_t i = 0; i < others->n_users; i++) {
 		const struct screen_user *user = &others->users[i];
 
@@ -70,7 +70,7 @@ static const char help[] = "q       end\n"
 			   "GB/s are 1e9 bytes per second. Everything that a socket\n"
 			   "moves is counted, whoever causes it. uncore(1) says more.\n";
 
-static void write_middle(const struct page *page)
+static void write_middle(const struct top_page *page)
 {
 	const struct screen *screen = page->screen;
 	const unsigned width = page->form->width;
@@ -79,14 +79,14 @@ static void write_middle(const struct page *page)
 	if (screen->is_help) {
 		fputs(help, page->out);
 	} else if (*screen->failure) {
-		page_style(page, STYLE_BAD);
+		top_page_style(page, STYLE_BAD);
 		text_fold_to(page->out, screen->failure, 0, 0, width);
-		page_style(page, STYLE_PLAIN);
+		top_page_style(page, STYLE_PLAIN);
 		text_fold_to(page->out, "It is asked again every second.", 0, 0, width);
 	} else if (!screen->n) {
 		fputs("The first figures come after one interval.\n", page->out);
 	} else {
-		page_write_sockets(page);
+		top_page_write_sockets(page);
 		write_users(page);
 	}
 }
@@ -112,7 +112,7 @@ static unsigned count_lines(const char *text)
 
 /* The title and what follows it, with as much detail as @room lines have room for; 0: with all.
  * NULL: there is no memory. */
-static char *screen_make_text(struct page *page, unsigned room)
+static char *screen_make_text(struct top_page *page, unsigned room)
 {
 	char *text = NULL;
 	size_t n;
@@ -152,7 +152,7 @@ static const char *screen_write_line(FILE *out, const char *text, const struct s
 
 void screen_write(FILE *out, const struct screen *screen, const struct screen_form *form)
 {
-	struct page page = { .screen = screen, .form = form };
+	struct top_page page = { .screen = screen, .form = form };
 	const bool has_keys = form->height >= KEYS_FROM;
 	const unsigned room = form->height - has_keys; /* 0: no end */
 	_cleanup_free_ char *text = screen_make_text(&page, room);

@@ -2,7 +2,7 @@
 #include "client/command/frame/command.h"
 #include "client/command/top/top-options.h"
 
-static const struct option_row rows[] = {
+static const struct option_row top_rows[] = {
 	{ "interval", 'I', OPTION_TIME, "TIME",
 		"show the rates of every TIME, 1s unless told; a number alone is in milliseconds",
 		OPTION_AT(top_options, interval_ns), 100e6, 3600e9 },
@@ -18,5 +18,5 @@ const struct option_table top_table = {
 	.exits = "0 after q; 128 + n if signal n ended it; 1 if uncored could not be reached at "
 		 "the begin, or the terminal is gone; 2 for a wrong option, and where there is no "
 		 "terminal.",
-	OPTION_ROWS(rows),
+	OPTION_ROWS(top_rows),
 };
