@@ -5,44 +5,49 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The tables of a uid or of an account: their number and the memory that they take. */
-struct share {
-	unsigned n;
-	uint64_t bytes;
+/* Whose tables a bound counts. All tables of a uid are of one account. */
+enum scope { OF_UID, OF_ACCOUNT, OF_ALL, SCOPES };
+
+struct owner {
+	uint32_t uid;
+	uint64_t account;
 };
 
-/* @uid, @account NULL: any. */
+/* The number of some tables, and the memory that they take. */
+struct share {
+	uint64_t n, bytes;
+};
+
+static struct owner owner_of(const struct team *team)
+{
+	return (struct owner){ team->uid, team->account };
+}
+
+static bool team_room_is_in(enum scope scope, struct owner owner, const struct team *team)
+{
+	if (scope == OF_UID)
+		return team->uid == owner.uid;
+	return scope == OF_ALL || team->account == owner.account;
+}
+
 static struct share team_room_share_of(
-	const struct team_list *list, const uint32_t *uid, const uint64_t *account)
+	const struct team_list *list, enum scope scope, struct owner owner)
 {
 	struct share share = {};
 
-	for (unsigned i = 0; i < list->n; i++) {
-		const struct team *team = &list->table[i];
-
-		if ((uid && team->uid != *uid) || (account && team->account != *account))
-			continue;
-		share.n++;
-		share.bytes += team->used_bytes;
-	}
+	for (unsigned i = 0; i < list->n; i++)
+		if (team_room_is_in(scope, owner, &list->table[i])) {
+			share.n++;
+			share.bytes += list->table[i].used_bytes;
+		}
 	return share;
 }
 
-static struct share share_of_uid(const struct team_list *list, uint32_t uid)
+static void team_room_measure(struct team_list *list, enum scope scope, struct owner owner)
 {
-	return team_room_share_of(list, &uid, NULL);
-}
-
-static struct share share_of_account(const struct team_list *list, uint64_t account)
-{
-	return team_room_share_of(list, NULL, &account);
-}
-
-static bool uid_is_full(const struct team_list *list, uint32_t uid)
-{
-	struct share share = share_of_uid(list, uid);
-
-	return share.n >= TEAMS_OF_UID_MAX || share.bytes >= TEAMS_BYTES_OF_UID_MAX;
+	for (unsigned i = 0; i < list->n; i++)
+		if (team_room_is_in(scope, owner, &list->table[i]))
+			team_measure(&list->table[i]);
 }
 
 static unsigned count_alive(struct team_list *list, uint32_t uid, uint64_t now_ns)
@@ -56,136 +61,107 @@ static unsigned count_alive(struct team_list *list, uint32_t uid, uint64_t now_n
 
 /* --- choosing the table to drop --- */
 
-/* The account with the most tables; @account if no other has more. */
-static uint64_t largest_account(const struct team_list *list, uint64_t account)
+/* Which tables may be dropped: those of @owner in @scope. */
+struct search {
+	enum scope scope;
+	struct owner owner;
+	bool by_bytes;    /* only tables that take memory: dropping another frees none */
+	bool if_too_many; /* only while the uid or its account has more memory than it may */
+	uint64_t least;   /* only of owners that weigh more */
+};
+
+/* The owner that weighs most gives a table. Among all tables its account decides before the uid.
+ * Where others have as much as search->owner, that one gives. */
+static uint64_t weigh(const struct team_list *list, const struct search *search, struct owner owner)
 {
-	unsigned most = share_of_account(list, account).n;
+	const struct share of_uid = team_room_share_of(list, OF_UID, owner);
+	uint64_t most = search->by_bytes ? of_uid.bytes : of_uid.n;
 
-	for (unsigned i = 0; i < list->n; i++) {
-		unsigned n = share_of_account(list, list->table[i].account).n;
-
-		if (n > most) {
-			most = n;
-			account = list->table[i].account;
-		}
-	}
-	return account;
+	if (search->scope == OF_ALL && !search->by_bytes)
+		most += team_room_share_of(list, OF_ACCOUNT, owner).n * (TEAMS_MAX + 1);
+	return 2 * most + (owner.uid == search->owner.uid);
 }
 
-/* The uid of @account with the most tables, or bytes; @uid if none has more than @uid has in
- * @account. */
-static uint32_t largest_uid(
-	const struct team_list *list, uint64_t account, uint32_t uid, bool by_bytes)
+static bool has_too_many(const struct team_list *list, struct owner owner)
 {
-	struct share most = team_room_share_of(list, &uid, &account);
-
-	for (unsigned i = 0; i < list->n; i++) {
-		const struct team *team = &list->table[i];
-		struct share share = {};
-
-		if (team->account == account)
-			share = share_of_uid(list, team->uid);
-		if (by_bytes ? share.bytes > most.bytes : share.n > most.n) {
-			most = share;
-			uid = team->uid;
-		}
-	}
-	return uid;
+	return team_room_share_of(list, OF_UID, owner).bytes > TEAMS_BYTES_OF_UID_MAX ||
+	       team_room_share_of(list, OF_ACCOUNT, owner).bytes > TEAMS_BYTES_OF_ACCOUNT_MAX;
 }
 
-static int drop_oldest_ended(struct team_list *list, uint32_t uid, uint64_t now_ns)
+/* The oldest ended table of the uid that weighs most of those with an ended table, or NULL. */
+static struct team *find_ended(struct team_list *list, const struct search *search, uint64_t now_ns)
 {
-	for (unsigned i = 0; i < list->n; i++)
-		if (list->table[i].uid == uid && !team_is_alive(&list->table[i], now_ns)) {
-			team_list_drop(list, &list->table[i]);
-			return 0;
-		}
-	return -EDQUOT;
-}
-
-/* --- the bounds --- */
-
-/* 1: there is room; 0: a table was dropped, and others may have to follow. */
-static int make_room_in_account(
-	struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns)
-{
-	struct share share = share_of_account(list, account);
-	bool by_bytes = share.bytes >= TEAMS_BYTES_OF_ACCOUNT_MAX;
-
-	if (!by_bytes && share.n < TEAMS_OF_ACCOUNT_MAX)
-		return 1;
-	return drop_oldest_ended(list, largest_uid(list, account, uid, by_bytes), now_ns);
-}
-
-int team_room_make(struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns)
-{
-	int r = count_alive(list, uid, now_ns) < TEAMS_ALIVE_MAX ? 0 : -EDQUOT;
-
-	for (unsigned i = 0; i < list->n; i++)
-		team_measure(&list->table[i]);
-	while (r >= 0 && uid_is_full(list, uid))
-		r = drop_oldest_ended(list, uid, now_ns);
-	while (r == 0)
-		r = make_room_in_account(list, uid, account, now_ns);
-	while (r >= 0 && list->n >= list->most) {
-		uint64_t largest = largest_account(list, account);
-
-		r = drop_oldest_ended(list, largest_uid(list, largest, uid, false), now_ns);
-	}
-	return r < 0 ? r : 0;
-}
-
-/* --- tables that were filled later --- */
-
-/* Drops ended tables of uids that exceed their bound, the oldest first. A table that takes no
- * memory stays, because dropping it frees none. */
-static void enforce_uid_bound(struct team_list *list, uint64_t account, uint64_t now_ns)
-{
-	for (unsigned i = 0; i < list->n;) {
-		struct team *team = &list->table[i];
-
-		if (team->account == account && team->used_bytes &&
-			share_of_uid(list, team->uid).bytes > TEAMS_BYTES_OF_UID_MAX &&
-			!team_is_alive(team, now_ns))
-			team_list_drop(list, team);
-		else
-			i++;
-	}
-}
-
-/* Finds the next ended table to drop. Considers the uids of @account that have an ended table with
- * memory, takes the uid with the most bytes, and returns its oldest such table; or NULL. */
-static struct team *find_largest_ended(struct team_list *list, uint64_t account, uint64_t now_ns)
-{
+	uint64_t most = search->least;
 	struct team *found = NULL;
-	uint64_t most = 0;
 
 	for (unsigned i = 0; i < list->n; i++) {
 		struct team *team = &list->table[i];
-		uint64_t bytes;
+		uint64_t weight;
 
-		if (team->account != account || !team->used_bytes)
+		if (!team_room_is_in(search->scope, search->owner, team) ||
+			(search->by_bytes && !team->used_bytes))
 			continue;
-		bytes = share_of_uid(list, team->uid).bytes;
-		if (bytes > most && !team_is_alive(team, now_ns)) {
-			most = bytes;
+		weight = weigh(list, search, owner_of(team));
+		if (weight > most && !team_is_alive(team, now_ns) &&
+			(!search->if_too_many || has_too_many(list, owner_of(team)))) {
+			most = weight;
 			found = team;
 		}
 	}
 	return found;
 }
 
-static void enforce_account(struct team_list *list, uint64_t account, uint64_t now_ns)
+/* --- the bounds --- */
+
+/* Drops a table in @scope if there is no room for another one of @owner. 1: there is room; 0: a
+ * table was dropped, and others may have to follow. */
+static int make_room_in(
+	struct team_list *list, enum scope scope, struct owner owner, uint64_t now_ns)
 {
+	const struct share bounds[SCOPES] = {
+		[OF_UID] = { TEAMS_OF_UID_MAX, TEAMS_BYTES_OF_UID_MAX },
+		[OF_ACCOUNT] = { TEAMS_OF_ACCOUNT_MAX, TEAMS_BYTES_OF_ACCOUNT_MAX },
+		[OF_ALL] = { list->most, UINT64_MAX },
+	};
+	const struct share share = team_room_share_of(list, scope, owner);
+	struct search search = { scope, owner, .by_bytes = share.bytes >= bounds[scope].bytes };
 	struct team *team;
 
-	for (unsigned i = 0; i < list->n; i++)
-		if (list->table[i].account == account)
-			team_measure(&list->table[i]);
-	enforce_uid_bound(list, account, now_ns);
-	while (share_of_account(list, account).bytes > TEAMS_BYTES_OF_ACCOUNT_MAX &&
-		(team = find_largest_ended(list, account, now_ns)))
-		team_list_drop(list, team);
+	if (!search.by_bytes && share.n < bounds[scope].n)
+		return 1;
+	search.least = weigh(list, &search, owner) - 1;
+	team = find_ended(list, &search, now_ns);
+	if (!team)
+		return -EDQUOT;
+	team_list_drop(list, team);
+	return 0;
+}
+
+int team_room_make(struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns)
+{
+	const struct owner owner = { uid, account };
+	int r = count_alive(list, uid, now_ns) < TEAMS_ALIVE_MAX ? 0 : -EDQUOT;
+
+	team_room_measure(list, OF_ALL, owner);
+	for (enum scope scope = OF_UID; r >= 0 && scope < SCOPES; scope++)
+		do
+			r = make_room_in(list, scope, owner, now_ns);
+		while (r == 0);
+	return r < 0 ? r : 0;
+}
+
+/* --- tables that were filled later --- */
+
+/* A sum that one uid may have needs no closer look. */
+static void enforce(struct team_list *list, enum scope scope, struct owner owner, uint64_t now_ns)
+{
+	const struct search search = { scope, owner, .by_bytes = true, .if_too_many = true };
+	struct team *team;
+
+	team_room_measure(list, scope, owner);
+	if (team_room_share_of(list, scope, owner).bytes > TEAMS_BYTES_OF_UID_MAX)
+		while ((team = find_ended(list, &search, now_ns)))
+			team_list_drop(list, team);
 }
 
 void team_room_enforce_uid(struct team_list *list, uint32_t uid, uint64_t now_ns)
@@ -193,21 +169,10 @@ void team_room_enforce_uid(struct team_list *list, uint32_t uid, uint64_t now_ns
 	const struct team *team = team_list_find_number(list, uid, 0);
 
 	if (team)
-		enforce_account(list, team->account, now_ns);
+		enforce(list, OF_ACCOUNT, owner_of(team), now_ns);
 }
 
-static bool is_newest_of_account(const struct team_list *list, unsigned at)
-{
-	for (unsigned i = at + 1; i < list->n; i++)
-		if (list->table[i].account == list->table[at].account)
-			return false;
-	return true;
-}
-
-/* Dropping a table moves later tables down in the list, so this begins with the newest. */
 void team_room_enforce(struct team_list *list, uint64_t now_ns)
 {
-	for (unsigned i = list->n; i-- > 0;)
-		if (i < list->n && is_newest_of_account(list, i))
-			enforce_account(list, list->table[i].account, now_ns);
+	enforce(list, OF_ALL, (struct owner){}, now_ns);
 }

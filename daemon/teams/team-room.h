@@ -2,8 +2,8 @@
 /*
  * The bounds on tables. When a bound is reached, a new table replaces an ended one. At a bound for
  * one uid, that is a table of this uid. At a bound that several uids share, it is a table of the
- * uid that has the most. So a flood of one user's tables never removes a table of a user that has
- * fewer.
+ * uid that has the most of those with an ended table, and at least as many as the uid that asks. So
+ * a flood of one user's tables never removes a table of a user that has fewer.
  */
 #pragma once
 
@@ -20,8 +20,7 @@ enum {
 
 /*
  * Drops ended tables until there is room for another table of @uid, which belongs to @account.
- * -EDQUOT: @uid has TEAMS_ALIVE_MAX tables alive, or there is no room and the tables that could be
- * dropped are alive.
+ * -EDQUOT: @uid has TEAMS_ALIVE_MAX tables alive, or there is no room and no table may be dropped.
  */
 int team_room_make(struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns);
 
