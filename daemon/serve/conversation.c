@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "daemon/serve/deaths.h"
+#include "daemon/serve/loop.h"
 #include "daemon/serve/requests.h"
 
 /* No message of an honest client costs this much CPU time. It takes microseconds. */
@@ -22,8 +23,6 @@ static const uint64_t FORGIVEN_NS = 60000000000;
 static const uint64_t ASK_AGAIN_NS = 200000000;
 
 static const uint64_t TURN_NS = 2000000;
-
-enum { WAKE_ACCURACY_US = 250 };
 
 int conversation_first_bytes(int fd)
 {
@@ -99,7 +98,7 @@ static void wait_for_budget(
 	struct server *server, struct account *account, uint64_t now_ns, uint64_t wait_ns)
 {
 	account->due_ns = now_ns + (wait_ns < ASK_AGAIN_NS ? wait_ns : ASK_AGAIN_NS);
-	server_wake_at(server, account->due_ns);
+	loop_wake_at(server->wake_source, account->due_ns);
 }
 
 /* Serves the next message of a peer. If its account is in debt, or others of the account wait
@@ -215,14 +214,11 @@ static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 	while (n_idle < n && (n_idle || clock_now_ns() < end_ns))
 		n_idle = turn_to(server, server->next_turn++ % n) ? 0 : n_idle + 1;
 	if (n_idle < n)
-		server_wake_at(server, end_ns);
+		loop_wake_at(server->wake_source, end_ns);
 	return 0;
 }
 
 int conversation_start(struct server *server)
 {
-	int r = sd_event_add_time(server->event, &server->wake_source, CLOCK_MONOTONIC, UINT64_MAX,
-		WAKE_ACCURACY_US, on_wake, server);
-
-	return r < 0 ? r : sd_event_source_set_enabled(server->wake_source, SD_EVENT_OFF);
+	return loop_timer_new(server->event, &server->wake_source, on_wake, server);
 }

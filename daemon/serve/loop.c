@@ -10,7 +10,7 @@
 
 #include "daemon/base/notify.h"
 
-enum { AGAIN_US = 1000000 };
+enum { AGAIN_US = 1000000, ACCURACY_US = 250 };
 
 int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata)
 {
@@ -23,6 +23,29 @@ int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata
 	if (r >= 0)
 		r = sd_event_add_signal(*ret, NULL, SIGHUP, on_hangup, userdata);
 	return r;
+}
+
+int loop_timer_new(
+	sd_event *event, sd_event_source **ret, sd_event_time_handler_t on_time, void *userdata)
+{
+	int r = sd_event_add_time(
+		event, ret, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_US, on_time, userdata);
+
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+bool loop_wake_at(sd_event_source *timer, uint64_t due_ns)
+{
+	uint64_t due_us = due_ns / 1000 + 1, set_us;
+	int enabled;
+
+	if (sd_event_source_get_enabled(timer, &enabled) < 0 ||
+		sd_event_source_get_time(timer, &set_us) < 0 ||
+		(enabled != SD_EVENT_OFF && set_us <= due_us))
+		return false;
+	sd_event_source_set_time(timer, due_us);
+	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+	return true;
 }
 
 static int on_again(sd_event_source *source, uint64_t usec, void *userdata)

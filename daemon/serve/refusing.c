@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "common/bounds.h"
 #include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"
@@ -109,7 +110,17 @@ static void say_ready(const struct refusing *refusing)
 		loop_notify_again(refusing->event);
 }
 
-static void await_memory(struct refusing *refusing);
+/* Memory may become free without anybody sending a SIGHUP. After a restart that did not help, waits
+ * longer before the next. */
+static void await_memory(const struct refusing *refusing)
+{
+	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;
+
+	if (refusing->ended_ns)
+		at_ns = most_of(at_ns, refusing->ended_ns + BY_ITSELF_AFTER_NS);
+	if (wants_memory(refusing))
+		loop_wake_at(refusing->timer, at_ns);
+}
 
 static void take_reason(struct refusing *refusing, int error, const struct fault *why)
 {
@@ -138,26 +149,15 @@ static int refusing_look(const struct refusing *refusing, struct fault *why)
 	return r;
 }
 
-static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata);
-
-static void wait_for_minute(struct refusing *refusing)
-{
-	if (refusing->waits)
-		return;
-	log_info("uncored could serve now, but ended for that less than a minute ago: it looks "
-		 "again when the minute is over.");
-	refusing->waits = sd_event_add_time(refusing->event, NULL, CLOCK_MONOTONIC,
-				  (refusing->ended_ns + AGAIN_AFTER_NS) / 1000, 0, on_minute_over,
-				  refusing) >= 0;
-}
-
 static void refusing_end(struct refusing *refusing)
 {
 	uint64_t now_ns = clock_now_ns();
 	int r;
 
 	if (refusing->ended_ns && now_ns - refusing->ended_ns < AGAIN_AFTER_NS) {
-		wait_for_minute(refusing);
+		if (loop_wake_at(refusing->timer, refusing->ended_ns + AGAIN_AFTER_NS))
+			log_info("uncored could serve now, but ended for that less than a minute "
+				 "ago: it looks again when the minute is over.");
 		return;
 	}
 	r = keep_stamp(now_ns);
@@ -187,47 +187,12 @@ static void refusing_look_again(struct refusing *refusing)
 		refusing_end(refusing);
 }
 
-static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata)
+static int refusing_on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct refusing *refusing = userdata;
-
 	(void)source;
 	(void)usec;
-	refusing->waits = false;
-	refusing_look_again(refusing);
+	refusing_look_again(userdata);
 	return 0;
-}
-
-/* Memory may become free without anybody sending a SIGHUP. Only a start shows whether there is
- * enough, because the limit of a cgroup counts when memory is touched. */
-static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct refusing *refusing = userdata;
-	struct fault why;
-
-	(void)source;
-	(void)usec;
-	refusing->awaits_memory = false;
-	if (!wants_memory(refusing))
-		return 0;
-	if (refusing_look(refusing, &why) >= 0)
-		refusing_end(refusing);
-	else
-		await_memory(refusing);
-	return 0;
-}
-
-/* After a restart that did not help, waits longer before the next. */
-static void await_memory(struct refusing *refusing)
-{
-	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;
-
-	if (refusing->awaits_memory || !wants_memory(refusing))
-		return;
-	if (refusing->ended_ns && refusing->ended_ns + BY_ITSELF_AFTER_NS > at_ns)
-		at_ns = refusing->ended_ns + BY_ITSELF_AFTER_NS;
-	refusing->awaits_memory = sd_event_add_time(refusing->event, NULL, CLOCK_MONOTONIC,
-					  at_ns / 1000, 0, on_time_for_memory, refusing) >= 0;
 }
 
 static int refusing_on_hangup(
@@ -248,6 +213,8 @@ static int add_sources(struct refusing *refusing)
 	sd_event_source *connections = NULL;
 	int r = loop_new(&refusing->event, refusing_on_hangup, refusing);
 
+	if (r >= 0)
+		r = loop_timer_new(refusing->event, &refusing->timer, refusing_on_time, refusing);
 	if (r >= 0)
 		r = watchdog_start(&refusing->watchdog, refusing->event, NULL, 0);
 	if (r >= 0)
@@ -277,6 +244,7 @@ int refusing_run(struct refusing *refusing, struct fault *fault)
 		r = loop_run(refusing->event, NULL, NULL);
 		notify_stopping();
 	}
+	sd_event_source_unref(refusing->timer);
 	refusing->event = sd_event_unref(refusing->event);
 	socket_closer_done(&refusing->closer);
 	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : r;

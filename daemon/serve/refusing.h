@@ -43,9 +43,8 @@ struct refusing {
 	uint64_t ended_ns; /* when a process last ended for this; CLOCK_MONOTONIC, 0: none did */
 	struct socket_closer closer;
 	struct watchdog watchdog;
-	sd_event *event; /* owned */
-	bool waits;      /* to check again when the minute is over */
-	bool awaits_memory;
+	sd_event *event;        /* owned */
+	sd_event_source *timer; /* owned; on: it checks again then */
 };
 
 /* Takes the time at which a process last ended from @store. To be called before counters_open(),

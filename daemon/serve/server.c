@@ -75,19 +75,6 @@ uint64_t server_take_cost(struct server *server)
 	return server->charged_ns - before_ns;
 }
 
-void server_wake_at(struct server *server, uint64_t due_ns)
-{
-	uint64_t due_us = due_ns / 1000 + 1, set_us;
-	int enabled;
-
-	if (sd_event_source_get_enabled(server->wake_source, &enabled) < 0 ||
-		sd_event_source_get_time(server->wake_source, &set_us) < 0 ||
-		(enabled != SD_EVENT_OFF && set_us <= due_us))
-		return;
-	sd_event_source_set_time(server->wake_source, due_us);
-	sd_event_source_set_enabled(server->wake_source, SD_EVENT_ONESHOT);
-}
-
 void server_resume_accepting(struct server *server)
 {
 	if (server->listen_source)

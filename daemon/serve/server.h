@@ -97,9 +97,6 @@ unsigned server_account_of(struct server *server, uint32_t uid);
  * this at the end, too, and charges nobody: otherwise the next account would pay. */
 uint64_t server_take_cost(struct server *server);
 
-/* Looks at the parked peers no later than @due_ns. */
-void server_wake_at(struct server *server, uint64_t due_ns);
-
 /* Resumes accepting, for example when a peer has gone and its descriptors are free. */
 void server_resume_accepting(struct server *server);
 

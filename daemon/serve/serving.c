@@ -26,10 +26,11 @@
  * Newcomers have priority over the requests of peers. Accepting pauses while there is no room.
  */
 
-enum { NO_ROOM_PAUSE_US = 50000 };
+enum { NO_ROOM_PAUSE_NS = 50000000 };
 
-struct acceptor {
-	struct server *server;         /* borrowed */
+struct serving {
+	struct server *server; /* borrowed */
+	struct watchdog watchdog;
 	sd_event_source *retry_source; /* on while accepting pauses */
 	int waiting[LISTENER_AT_ONCE]; /* accepted; wait for room */
 	unsigned n_waiting;
@@ -38,11 +39,11 @@ struct acceptor {
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct acceptor *acceptor = userdata;
+	struct serving *serving = userdata;
 
 	(void)source;
 	(void)usec;
-	server_resume_accepting(acceptor->server);
+	server_resume_accepting(serving->server);
 	return 0;
 }
 
@@ -64,33 +65,32 @@ static void serving_settle(struct server *server)
 }
 
 /* Retrying at once would spin. So accepting pauses until a client leaves or the pause is over. */
-static void pause_without_room(struct acceptor *acceptor, int error)
+static void pause_without_room(struct serving *serving, int error)
 {
-	warn_at_times(&acceptor->paused, "No new client can be taken in for now", error);
-	sd_event_source_set_enabled(acceptor->server->listen_source, SD_EVENT_OFF);
-	sd_event_source_set_time_relative(acceptor->retry_source, NO_ROOM_PAUSE_US);
-	sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_ONESHOT);
+	warn_at_times(&serving->paused, "No new client can be taken in for now", error);
+	sd_event_source_set_enabled(serving->server->listen_source, SD_EVENT_OFF);
+	loop_wake_at(serving->retry_source, clock_now_ns() + NO_ROOM_PAUSE_NS);
 }
 
 /* Returns a connection, or -1 if none can be accepted for now. */
-static int serving_accept_one(struct acceptor *acceptor, int fd)
+static int serving_accept_one(struct serving *serving, int fd)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (accepted < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-		pause_without_room(acceptor, errno);
+		pause_without_room(serving, errno);
 	return accepted;
 }
 
 /* If there is no room for the connection, it waits until others_are_heard(). */
-static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
+static void take_in(struct serving *serving, int fd, bool others_are_heard)
 {
-	int r = admission_accept(acceptor->server, &fd, others_are_heard);
+	int r = admission_accept(serving->server, &fd, others_are_heard);
 
 	if (r == -EAGAIN)
-		acceptor->waiting[acceptor->n_waiting++] = fd;
+		serving->waiting[serving->n_waiting++] = fd;
 	else if (r < 0)
-		warn_at_times(&acceptor->lost, "A client could not be taken in", -r);
+		warn_at_times(&serving->lost, "A client could not be taken in", -r);
 }
 
 /*
@@ -99,15 +99,15 @@ static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
  * sleeps until there is a place is woken in vain, again and again. If all places become free at
  * once, that client gets one.
  */
-static void accept_all(struct acceptor *acceptor, int fd)
+static void accept_all(struct serving *serving, int fd)
 {
 	int accepted[LISTENER_AT_ONCE];
 	unsigned n = 0;
 
-	while (n < ARRAY_SIZE(accepted) && (accepted[n] = serving_accept_one(acceptor, fd)) >= 0)
+	while (n < ARRAY_SIZE(accepted) && (accepted[n] = serving_accept_one(serving, fd)) >= 0)
 		n++;
 	for (unsigned i = 0; i < n; i++)
-		take_in(acceptor, accepted[i], false);
+		take_in(serving, accepted[i], false);
 }
 
 /*
@@ -115,42 +115,44 @@ static void accept_all(struct acceptor *acceptor, int fd)
  * sent hundreds. But newcomers may keep coming. So after the first ones, accepting has the same
  * priority as requests until all events are done.
  */
-static void prefer_newcomers(struct acceptor *acceptor, bool prefer)
+static void prefer_newcomers(struct serving *serving, bool prefer)
 {
-	sd_event_source_set_priority(acceptor->server->listen_source,
+	sd_event_source_set_priority(serving->server->listen_source,
 		prefer ? SD_EVENT_PRIORITY_IMPORTANT : SD_EVENT_PRIORITY_NORMAL);
 }
 
 /* All events that were pending when the waiting connections were accepted are done now, so clients
  * that have left have made room. */
-static void others_are_heard(struct acceptor *acceptor)
+static void others_are_heard(struct serving *serving)
 {
-	unsigned n = acceptor->n_waiting;
+	unsigned n = serving->n_waiting;
 
-	acceptor->n_waiting = 0;
+	serving->n_waiting = 0;
 	for (unsigned i = 0; i < n; i++)
-		take_in(acceptor, acceptor->waiting[i], true);
+		take_in(serving, serving->waiting[i], true);
 }
 
 static int serving_on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	struct acceptor *acceptor = userdata;
+	struct serving *serving = userdata;
 
 	(void)source;
 	(void)events;
-	others_are_heard(acceptor);
-	serving_settle(acceptor->server);
-	accept_all(acceptor, fd);
-	prefer_newcomers(acceptor, false);
+	others_are_heard(serving);
+	serving_settle(serving->server);
+	accept_all(serving, fd);
+	prefer_newcomers(serving, false);
 	return 0;
 }
 
-/* To be called when all events are done and the loop is about to sleep. */
-static void acceptor_at_rest(struct acceptor *acceptor)
+/* All events are done, and the loop is about to sleep. */
+static void at_rest(void *userdata)
 {
-	others_are_heard(acceptor);
-	prefer_newcomers(acceptor, true);
-	serving_settle(acceptor->server);
+	struct serving *serving = userdata;
+
+	others_are_heard(serving);
+	prefer_newcomers(serving, true);
+	serving_settle(serving->server);
 }
 
 /*
@@ -158,12 +160,9 @@ static void acceptor_at_rest(struct acceptor *acceptor)
  * also makes the loop's own timer descriptor. If the loop had to make that one when a client
  * exceeds its rate, a lack of descriptors would end the loop.
  */
-static int add_retry(struct acceptor *acceptor)
+static int add_retry(struct serving *serving)
 {
-	int r = sd_event_add_time(acceptor->server->event, &acceptor->retry_source, CLOCK_MONOTONIC,
-		0, 0, on_retry, acceptor);
-
-	return r < 0 ? r : sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_OFF);
+	return loop_timer_new(serving->server->event, &serving->retry_source, on_retry, serving);
 }
 
 static int on_received(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -177,36 +176,18 @@ static int on_received(sd_event_source *source, int fd, uint32_t events, void *u
 	return 0;
 }
 
-/* @acceptor and @server must live as long as server->event. */
-static int acceptor_start(struct acceptor *acceptor, struct server *server)
+static int accept_start(struct serving *serving)
 {
-	int r;
-
-	*acceptor = (struct acceptor){ .server = server };
-	r = sd_event_add_io(server->event, &server->listen_source, server->listener->fd, EPOLLIN,
-		serving_on_connection, acceptor);
+	struct server *server = serving->server;
+	int r = sd_event_add_io(server->event, &server->listen_source, server->listener->fd,
+		EPOLLIN, serving_on_connection, serving);
 	if (r >= 0)
 		r = sd_event_add_io(server->event, NULL, closers_poll_fd(server->closers), EPOLLIN,
 			on_received, server);
-	return r < 0 ? r : add_retry(acceptor);
-}
-
-/* Closes the connections that wait. To be called for every acceptor_start(), even a failed one. */
-static void acceptor_stop(struct acceptor *acceptor)
-{
-	while (acceptor->n_waiting)
-		closers_close_connection(acceptor->server->closers, ACCOUNTS_NONE,
-			(struct closers_client){}, &acceptor->waiting[--acceptor->n_waiting]);
-	acceptor->retry_source = sd_event_source_unref(acceptor->retry_source);
+	return r < 0 ? r : add_retry(serving);
 }
 
 /* --- the loop --- */
-
-struct serving {
-	struct server *server;
-	struct acceptor acceptor;
-	struct watchdog watchdog;
-};
 
 static int serving_on_hangup(
 	sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
@@ -221,20 +202,13 @@ static int serving_on_hangup(
 	return 0;
 }
 
-static void at_rest(void *userdata)
-{
-	struct serving *serving = userdata;
-
-	acceptor_at_rest(&serving->acceptor);
-}
-
 static int serving_start(struct serving *serving, const struct counters *counters)
 {
 	struct server *server = serving->server;
 	int r = loop_new(&server->event, serving_on_hangup, server);
 
 	if (r >= 0)
-		r = acceptor_start(&serving->acceptor, server);
+		r = accept_start(serving);
 	if (r >= 0)
 		r = conversation_start(server);
 	if (r >= 0)
@@ -251,8 +225,10 @@ static void serving_stop(struct serving *serving)
 {
 	while (serving->server->peers)
 		peer_free(serving->server->peers);
-	if (serving->acceptor.server)
-		acceptor_stop(&serving->acceptor);
+	while (serving->n_waiting)
+		closers_close_connection(serving->server->closers, ACCOUNTS_NONE,
+			(struct closers_client){}, &serving->waiting[--serving->n_waiting]);
+	sd_event_source_unref(serving->retry_source);
 }
 
 int serving_run(struct server *server, struct counters *counters, struct fault *fault)

@@ -8,6 +8,7 @@
 #include "common/macro.h"
 #include "daemon/base/memfd.h"
 #include "daemon/serve/deaths.h"
+#include "daemon/serve/loop.h"
 #include "daemon/teams/team-room.h"
 
 /*
@@ -17,7 +18,7 @@
  */
 static const uint64_t NEW_TABLE_NS = 1000000;
 
-enum { ACCURACY_US = 1000000 };
+static const uint64_t NS_PER_S = 1000000000;
 
 bool team_requests_is_collecting(const union wire_message *request)
 {
@@ -75,17 +76,6 @@ static int send_table(struct peer *peer, const struct team *team)
 	return peer_send(peer, &reply, &fd, 1);
 }
 
-/* The tables are looked at from now on, while there are any. */
-static void watch_new(struct server *server)
-{
-	int enabled;
-
-	if (sd_event_source_get_enabled(server->teams_source, &enabled) < 0 || enabled)
-		return;
-	sd_event_source_set_time_relative(server->teams_source, TEAMS_LOOK_S * UINT64_C(1000000));
-	sd_event_source_set_enabled(server->teams_source, SD_EVENT_ONESHOT);
-}
-
 static int answer_join(struct peer *peer, const struct teams_wish *wish)
 {
 	struct server *server = peer->server;
@@ -97,7 +87,7 @@ static int answer_join(struct peer *peer, const struct teams_wish *wish)
 	r = teams_join(server->teams, wish, now_ns, &team);
 	if (r == 1) {
 		budget_charge(&server->budget, peer->account, NEW_TABLE_NS);
-		watch_new(server);
+		loop_wake_at(server->teams_source, now_ns + TEAMS_LOOK_S * NS_PER_S);
 	}
 	return r < 0 ? refuse_table(peer, r) : send_table(peer, team);
 }
@@ -164,13 +154,16 @@ static int team_requests_on_time(sd_event_source *source, uint64_t usec, void *u
 	(void)usec;
 	deaths_look_at_all(server);
 	server_take_cost(server); /* charged to nobody */
-	sd_event_source_set_time(source, due_ns / 1000 + 1);
-	return sd_event_source_set_enabled(
-		source, server->teams->n ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (server->teams->n)
+		loop_wake_at(source, due_ns);
+	return 0;
 }
 
 int team_requests_watch(struct server *server)
 {
-	return sd_event_add_time(server->event, &server->teams_source, CLOCK_MONOTONIC, 0,
-		ACCURACY_US, team_requests_on_time, server);
+	int r = loop_timer_new(server->event, &server->teams_source, team_requests_on_time, server);
+
+	if (r >= 0)
+		loop_wake_at(server->teams_source, 0);
+	return r;
 }
