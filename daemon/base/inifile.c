@@ -247,64 +247,57 @@ static bool applies(const struct inifile_key *key, const struct inifile_section 
 	return !key->section || !strcmp(key->section, section->name);
 }
 
-static const struct inifile_key *find_key(
-	const struct inifile_group *group, const struct inifile_section *section, const char *name)
-{
-	for (unsigned i = 0; i < group->n_keys; i++)
-		if (applies(&group->keys[i], section) && !strcmp(group->keys[i].name, name))
-			return &group->keys[i];
-	return NULL;
-}
-
-/* A section, and the tables that it is bound to. */
+/* A section, and the keys that it may have. */
 struct binding {
 	const struct inifile *ini;
 	const struct inifile_section *section;
-	const struct inifile_group *groups;
-	unsigned n_groups;
+	const struct inifile_table *table;
 };
+
+static const struct inifile_key *find_key(const struct binding *b, const char *name)
+{
+	for (unsigned i = 0; i < b->table->n_keys; i++)
+		if (applies(&b->table->keys[i], b->section) &&
+			!strcmp(b->table->keys[i].name, name))
+			return &b->table->keys[i];
+	return NULL;
+}
 
 static int unknown_key(
 	const struct binding *b, const struct inifile_entry *entry, struct fault *fault)
 {
 	char known[256] = "";
 
-	for (unsigned g = 0; g < b->n_groups; g++)
-		for (unsigned i = 0; i < b->groups[g].n_keys; i++)
-			if (applies(&b->groups[g].keys[i], b->section))
-				text_append(known, sizeof known, "%s%s", *known ? ", " : "",
-					b->groups[g].keys[i].name);
+	for (unsigned i = 0; i < b->table->n_keys; i++)
+		if (applies(&b->table->keys[i], b->section))
+			text_append(known, sizeof known, "%s%s", *known ? ", " : "",
+				b->table->keys[i].name);
 	return inifile_fault(b->ini, entry->line, fault, "unknown key %s in [%s]; known are %s.",
 		entry->key, b->section->name, known);
 }
 
-static int bind_entry(
-	const struct binding *b, const struct inifile_entry *entry, struct fault *fault)
+static int bind_entry(const struct binding *b, const struct inifile_entry *entry, char *object,
+	struct fault *fault)
 {
+	const struct inifile_key *key = find_key(b, entry->key);
 	struct fault why;
 
-	for (unsigned g = 0; g < b->n_groups; g++) {
-		const struct inifile_key *key = find_key(&b->groups[g], b->section, entry->key);
-
-		if (!key)
-			continue;
-		if (key->parse(key, entry->value, (char *)b->groups[g].object + key->offset, &why) <
-			0)
-			return inifile_fault(b->ini, entry->line, fault, "%s = %.*s%s: %s.",
-				entry->key, SHOWN_BYTES, entry->value,
-				strlen(entry->value) > SHOWN_BYTES ? " ..." : "", why.text);
-		return 0;
-	}
-	return unknown_key(b, entry, fault);
+	if (!key)
+		return unknown_key(b, entry, fault);
+	if (key->parse(key, entry->value, object + key->offset, &why) < 0)
+		return inifile_fault(b->ini, entry->line, fault, "%s = %.*s%s: %s.", entry->key,
+			SHOWN_BYTES, entry->value, strlen(entry->value) > SHOWN_BYTES ? " ..." : "",
+			why.text);
+	return 0;
 }
 
 int inifile_bind(const struct inifile *ini, const struct inifile_section *section,
-	const struct inifile_group groups[], unsigned n_groups, struct fault *fault)
+	const struct inifile_table *table, void *object, struct fault *fault)
 {
-	const struct binding b = { ini, section, groups, n_groups };
+	const struct binding b = { ini, section, table };
 
 	for (unsigned i = 0; i < section->n; i++) {
-		int r = bind_entry(&b, &ini->entries[section->first + i], fault);
+		int r = bind_entry(&b, &ini->entries[section->first + i], object, fault);
 
 		if (r < 0)
 			return r;

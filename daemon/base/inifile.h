@@ -49,11 +49,10 @@ struct inifile_key {
 	const char *what;          /* "percent of one CPU"; inifile_word: "high|medium|low" */
 };
 
-/* A table and the object that its offsets point into. */
-struct inifile_group {
+/* The keys that a section may have. */
+struct inifile_table {
 	const struct inifile_key *keys;
 	unsigned n_keys;
-	void *object;
 };
 
 /* 0; errno of fopen(3) and read; -EINVAL. The caller owns *ret, for inifile_done(). */
@@ -66,9 +65,10 @@ const struct inifile_section *inifile_section(const struct inifile *ini, const c
 const struct inifile_entry *inifile_entry(
 	const struct inifile *ini, const struct inifile_section *section, const char *key);
 
-/* Writes every entry of @section to its field; a key that no table has is an error. 0, -EINVAL. */
+/* Writes every entry of @section to its field of @object; a key that is not in @table is an error.
+ * 0, -EINVAL. */
 int inifile_bind(const struct inifile *ini, const struct inifile_section *section,
-	const struct inifile_group groups[], unsigned n_groups, struct fault *fault);
+	const struct inifile_table *table, void *object, struct fault *fault);
 
 /* Sets "FILE:LINE: sentence" (line 0: "FILE: sentence"). Returns -EINVAL. */
 int inifile_fault(const struct inifile *ini, unsigned line, struct fault *fault, const char *format,

@@ -54,15 +54,11 @@ static int require_term(
 }
 
 static int platform_file_read_header(const struct inifile *ini,
-	const struct inifile_section *section, struct platform *platform,
-	struct machine_pattern *pattern, struct fault *fault)
+	const struct inifile_section *section, struct platform *platform, struct fault *fault)
 {
 	static const char *const required[] = { "title", NULL };
-	const struct inifile_group groups[] = {
-		platform_keys_platform(platform),
-		platform_keys_pattern(pattern),
-	};
-	int r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
+	struct machine_pattern *pattern = &platform->pattern;
+	int r = inifile_bind(ini, section, &platform_keys_of_header, platform, fault);
 
 	if (r >= 0)
 		r = require(ini, section, required, fault);
@@ -81,10 +77,6 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 	struct platform_metric *metric, struct fault *fault)
 {
 	struct platform_term *term = &metric->terms[metric->n_terms];
-	const struct inifile_group groups[] = {
-		platform_keys_term(term),
-		platform_keys_further(term),
-	};
 	int r;
 
 	if (*metric->absent)
@@ -95,7 +87,7 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 			"[%s] is one term too many: %s can have %d.", section->name, metric->name,
 			PLATFORM_TERMS_MAX);
 	metric->n_terms++;
-	r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
+	r = inifile_bind(ini, section, &platform_keys_of_term, term, fault);
 	if (r < 0)
 		return r;
 	if (term->subtract && *term->optional)
@@ -112,12 +104,8 @@ static int platform_file_read_metric(const struct inifile *ini,
 	const struct inifile_section *section, struct platform_metric *metric, struct fault *fault)
 {
 	static const char *const required[] = { "source", "confidence", NULL };
-	const struct inifile_group groups[] = {
-		platform_keys_term(&metric->terms[0]),
-		platform_keys_metric(metric),
-	};
 	unsigned n_allowed; /* keys of an absent metric: it is the same on all nodes */
-	int r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
+	int r = inifile_bind(ini, section, &platform_keys_of_metric, metric, fault);
 
 	if (r < 0)
 		return r;
@@ -157,15 +145,6 @@ static bool is_metric_name(const char *name)
 	return true;
 }
 
-static struct platform_metric *platform_file_find_metric(
-	struct platform *platform, const char *name)
-{
-	for (unsigned i = 0; i < platform->n_metrics; i++)
-		if (!strcmp(platform->metrics[i].name, name))
-			return &platform->metrics[i];
-	return NULL;
-}
-
 static int platform_file_add_metric(const struct inifile *ini,
 	const struct inifile_section *section, const char *name, struct platform *platform,
 	struct fault *fault)
@@ -188,7 +167,7 @@ static int platform_file_read_section(const struct inifile *ini,
 {
 	char name[INIFILE_NAME_MAX];
 	const char *term = strchr(section->name, '/');
-	struct platform_metric *metric;
+	int found;
 
 	strcpy(name, section->name);
 	name[strcspn(name, "/")] = '\0';
@@ -203,23 +182,25 @@ static int platform_file_read_section(const struct inifile *ini,
 		return inifile_fault(ini, section->line, fault,
 			"[%s]: what follows the slash must be letters, digits and -.",
 			section->name);
-	metric = platform_file_find_metric(platform, name);
-	if (!metric)
+	found = platform_find_metric(platform, name);
+	if (found < 0)
 		return inifile_fault(ini, section->line, fault,
 			"[%s] is a further term: [%s] must come before it.", section->name, name);
-	return read_further_term(ini, section, metric, fault);
+	return read_further_term(ini, section, &platform->metrics[found], fault);
 }
 
 /* [check.NAME] counts the same as [NAME]. */
-static int require_checked(const struct inifile *ini, struct platform *platform,
+static int require_checked(const struct inifile *ini, const struct platform *platform,
 	const struct platform_metric *metric, struct fault *fault)
 {
 	const char *name = metric->name + strlen(PLATFORM_CHECK);
 	const struct platform_metric *checked;
+	int found;
 
 	if (strncmp(metric->name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)))
 		return 0;
-	checked = platform_file_find_metric(platform, name);
+	found = platform_find_metric(platform, name);
+	checked = found < 0 ? NULL : &platform->metrics[found];
 	if (checked && !*checked->absent && !strcmp(checked->unit, metric->unit) &&
 		strncmp(name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)))
 		return 0;
@@ -241,15 +222,14 @@ static int require_own_pmid(const struct inifile *ini, const struct platform *pl
 	return 0;
 }
 
-static int read_sections(const struct inifile *ini, struct platform *platform,
-	struct machine_pattern *pattern, struct fault *fault)
+static int read_sections(const struct inifile *ini, struct platform *platform, struct fault *fault)
 {
 	const struct inifile_section *header = inifile_section(ini, "platform");
 	int r;
 
 	if (!header)
 		return inifile_fault(ini, 0, fault, "there is no section [platform].");
-	r = platform_file_read_header(ini, header, platform, pattern, fault);
+	r = platform_file_read_header(ini, header, platform, fault);
 	for (unsigned i = 0; !r && i < ini->n_sections; i++)
 		if (&ini->sections[i] != header)
 			r = platform_file_read_section(ini, &ini->sections[i], platform, fault);
@@ -267,12 +247,11 @@ static int read_sections(const struct inifile *ini, struct platform *platform,
 	return 0;
 }
 
-int platform_file_load(const char *path, const char *name, struct platform **ret,
-	struct machine_pattern *ret_pattern, struct fault *fault)
+int platform_file_load(
+	const char *path, const char *name, struct platform **ret, struct fault *fault)
 {
 	_cleanup_(inifile_done) struct inifile ini = {};
 	_cleanup_free_ struct platform *platform = NULL;
-	struct machine_pattern pattern = {};
 	int r = inifile_load(path, &ini, fault);
 
 	if (r < 0)
@@ -282,10 +261,9 @@ int platform_file_load(const char *path, const char *name, struct platform **ret
 		return fault_set(fault, -ENOMEM, "%s: out of memory.", path);
 	strcpy(platform->name, name);
 	strcpy(platform->path, ini.path);
-	r = read_sections(&ini, platform, &pattern, fault);
+	r = read_sections(&ini, platform, fault);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(platform);
-	*ret_pattern = pattern;
 	return 0;
 }

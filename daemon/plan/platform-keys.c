@@ -217,9 +217,9 @@ static int parse_doubt(
 #define ROW_TEXT(name, parse, type, field, what)                                                   \
 	ROW(name, parse, type, field, sizeof((struct type *)NULL)->field - 1, what)
 #define ROW_FACT(name, parse, fact)                                                                \
-	ROW_TEXT(name, parse, machine_pattern, facts[fact], "compared with /proc/cpuinfo")
+	ROW_TEXT(name, parse, platform, pattern.facts[fact], "compared with /proc/cpuinfo")
 
-static const struct inifile_key platform_keys[] = {
+static const struct inifile_key header_keys[] = {
 	ROW_TEXT("title", inifile_text, platform, title, "what a person calls the machine"),
 	ROW_TEXT("nodes", parse_nodes, platform, nodes, "channels of each NUMA node"),
 	ROW_TEXT("pmu_sockets", parse_pmu, platform, pmu_sockets, "globs over PMU names"),
@@ -227,9 +227,6 @@ static const struct inifile_key platform_keys[] = {
 	ROW("standin", inifile_bool, platform, standin, 0, NULL),
 	ROW("sweep_every_s", inifile_number, platform, sweep_every_s, 86400, "seconds"),
 	ROW_TEXT("unsupported", inifile_text, platform, unsupported, "why nothing is counted"),
-};
-
-static const struct inifile_key pattern_keys[] = {
 	ROW_FACT("vendor", inifile_text, MACHINE_VENDOR),
 	ROW_FACT("family", parse_list, MACHINE_FAMILY),
 	ROW_FACT("model", parse_list, MACHINE_MODEL),
@@ -237,29 +234,33 @@ static const struct inifile_key pattern_keys[] = {
 	ROW_FACT("cpu", inifile_text, MACHINE_CPU),
 	ROW_FACT("implementer", parse_list, MACHINE_IMPLEMENTER),
 	ROW_FACT("part", parse_list, MACHINE_PART),
-	ROW("cpuless_node", inifile_bool, machine_pattern, cpuless_node, 0, NULL),
+	ROW("cpuless_node", inifile_bool, platform, pattern.cpuless_node, 0, NULL),
 	ROW_FACT("cpuless_gib", parse_list, MACHINE_CPULESS_GIB),
-	ROW_TEXT("with_pmu", parse_glob, machine_pattern, with_pmu, "glob over PMU names"),
-	ROW_TEXT("without_pmu", parse_glob, machine_pattern, without_pmu, "glob over PMU names"),
+	ROW_TEXT("with_pmu", parse_glob, platform, pattern.with_pmu, "glob over PMU names"),
+	ROW_TEXT("without_pmu", parse_glob, platform, pattern.without_pmu, "glob over PMU names"),
 };
 
-static const struct inifile_key term_keys[] = {
-	ROW_TEXT("pmu", parse_pmu, platform_term, pmu, "glob over PMU names"),
-	ROW("event", parse_choices, platform_term, event, 0, NULL),
-	ROW("bytes", parse_bytes, platform_term, scale, PLATFORM_BYTES_MAX, "bytes per count"),
-	ROW("scale", parse_scale, platform_term, scale, 0, NULL),
-	ROW_TEXT("channel", parse_channel, platform_term, channel, "name of a memory channel"),
-	ROW("clock", parse_choices, platform_term, clock, 0, NULL),
-	ROW("clock_ms", inifile_number, platform_term, clock_ms, 10000, "milliseconds"),
-};
+/* The keys of every term: of @type, a metric with its first term or a further term. */
+#define TERM_ROWS(type, term)                                                                      \
+	ROW_TEXT("pmu", parse_pmu, type, term pmu, "glob over PMU names"),                         \
+		ROW("event", parse_choices, type, term event, 0, NULL),                            \
+		ROW("bytes", parse_bytes, type, term scale, PLATFORM_BYTES_MAX,                    \
+			"bytes per count"),                                                        \
+		ROW("scale", parse_scale, type, term scale, 0, NULL),                              \
+		ROW_TEXT(                                                                          \
+			"channel", parse_channel, type, term channel, "name of a memory channel"), \
+		ROW("clock", parse_choices, type, term clock, 0, NULL),                            \
+		ROW("clock_ms", inifile_number, type, term clock_ms, 10000, "milliseconds")
 
 static const struct inifile_key further_keys[] = {
+	TERM_ROWS(platform_term, ),
 	ROW("subtract", inifile_bool, platform_term, subtract, 0, NULL),
 	ROW_TEXT("optional", inifile_text, platform_term, optional,
 		"what is not counted without such a PMU"),
 };
 
 static const struct inifile_key metric_keys[] = {
+	TERM_ROWS(platform_metric, terms[0].),
 	ROW_TEXT("absent", inifile_text, platform_metric, absent,
 		"why the platform lacks this metric"),
 	ROW_TEXT("partial", inifile_text, platform_metric, partial, "what is not counted"),
@@ -276,27 +277,6 @@ static const struct inifile_key metric_keys[] = {
 		PAGE_PMID_LAST, NULL, "the metric's number in PCP" },
 };
 
-struct inifile_group platform_keys_platform(struct platform *platform)
-{
-	return (struct inifile_group){ platform_keys, ARRAY_SIZE(platform_keys), platform };
-}
-
-struct inifile_group platform_keys_pattern(struct machine_pattern *pattern)
-{
-	return (struct inifile_group){ pattern_keys, ARRAY_SIZE(pattern_keys), pattern };
-}
-
-struct inifile_group platform_keys_term(struct platform_term *term)
-{
-	return (struct inifile_group){ term_keys, ARRAY_SIZE(term_keys), term };
-}
-
-struct inifile_group platform_keys_further(struct platform_term *term)
-{
-	return (struct inifile_group){ further_keys, ARRAY_SIZE(further_keys), term };
-}
-
-struct inifile_group platform_keys_metric(struct platform_metric *metric)
-{
-	return (struct inifile_group){ metric_keys, ARRAY_SIZE(metric_keys), metric };
-}
+const struct inifile_table platform_keys_of_header = { header_keys, ARRAY_SIZE(header_keys) };
+const struct inifile_table platform_keys_of_metric = { metric_keys, ARRAY_SIZE(metric_keys) };
+const struct inifile_table platform_keys_of_term = { further_keys, ARRAY_SIZE(further_keys) };

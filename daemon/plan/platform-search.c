@@ -45,11 +45,10 @@ static bool is_overridden(const struct search *search, const char *name)
 }
 
 /* Sets *@platform to NULL if it keeps the platform. */
-static int take_wanted(struct search *search, struct platform **platform,
-	const struct machine_pattern *pattern, struct fault *fault)
+static int take_wanted(struct search *search, struct platform **platform, struct fault *fault)
 {
 	bool wanted = search->name ? !strcmp(search->name, (*platform)->name)
-				   : machine_matches(search->machine, pattern);
+				   : machine_matches(search->machine, &(*platform)->pattern);
 
 	if (!wanted)
 		return 0;
@@ -66,13 +65,12 @@ static int take_wanted(struct search *search, struct platform **platform,
 static int consider(struct search *search, const char *path, const char *name, struct fault *fault)
 {
 	_cleanup_free_ struct platform *platform = NULL;
-	struct machine_pattern pattern = {};
-	int r = platform_file_load(path, name, &platform, &pattern, fault);
+	int r = platform_file_load(path, name, &platform, fault);
 
 	if (r < 0)
 		return r;
 	return search->visit ? search->visit(platform, search->userdata)
-			     : take_wanted(search, &platform, &pattern, fault);
+			     : take_wanted(search, &platform, fault);
 }
 
 static int search_file(const char *path, void *userdata, struct fault *fault)

@@ -19,7 +19,7 @@ const char *event_kind_name(enum event_kind kind)
 	return names[kind];
 }
 
-static int platform_find_metric(const struct platform *platform, const char *name)
+int platform_find_metric(const struct platform *platform, const char *name)
 {
 	for (unsigned m = 0; m < platform->n_metrics; m++)
 		if (!strcmp(platform->metrics[m].name, name))

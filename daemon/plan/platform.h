@@ -14,6 +14,7 @@
 
 #include "common/page.h"
 #include "daemon/base/fault.h"
+#include "daemon/machine/machine.h"
 #include "daemon/plan/scale.h"
 
 enum {
@@ -79,6 +80,7 @@ struct platform {
 	char name[PAGE_NAME_MAX]; /* the file's name without .conf */
 	char title[96];
 	char path[256];
+	struct machine_pattern pattern;
 	bool standin;
 	char nodes[512];         /* the channels of each NUMA node of a socket; "": not known */
 	char pmu_sockets[128];   /* globs of the PMUs of each socket; "": cpumasks tell it */
@@ -89,6 +91,9 @@ struct platform {
 	unsigned n_metrics;
 	struct platform_metric metrics[PLATFORM_METRICS_MAX];
 };
+
+/* The metric of this name; -1: there is none. */
+int platform_find_metric(const struct platform *platform, const char *name);
 
 /* The metric check.NAME, which counts the same as @metric by other counters; -1: there is none. */
 int platform_check_of(const struct platform *platform, unsigned metric);

@@ -260,7 +260,7 @@ static bool config_is_known(const char *section)
 
 static int bind_sections(const struct inifile *ini, struct config *config, struct fault *fault)
 {
-	const struct inifile_group group = { keys, ARRAY_SIZE(keys), config };
+	static const struct inifile_table table = { keys, ARRAY_SIZE(keys) };
 
 	for (unsigned i = 0; i < ini->n_sections; i++) {
 		const struct inifile_section *section = &ini->sections[i];
@@ -269,7 +269,7 @@ static int bind_sections(const struct inifile *ini, struct config *config, struc
 		if (!strcmp(section->name, "calibration"))
 			r = read_calibration(ini, section, config, fault);
 		else if (config_is_known(section->name))
-			r = inifile_bind(ini, section, &group, 1, fault);
+			r = inifile_bind(ini, section, &table, config, fault);
 		else
 			r = inifile_fault(ini, section->line, fault,
 				"unknown section [%s]; known are [server], [access], "
