@@ -205,6 +205,8 @@ static void log_start(const struct counters *counters, const char *disabled_metr
 
 /* The objects of one run of the daemon. */
 struct daemon_run {
+	struct config_origin origin;
+	struct counters_origin machine;
 	struct fdstore *store;
 	struct saved_config saved;
 	struct config config;
@@ -230,12 +232,11 @@ static void open_counters(struct daemon_run *run)
 	struct refusing *refusing = &run->refusing;
 
 	if (refusing->error >= 0)
-		refusing->error = counters_plan(
-			&run->counters, &refusing->machine, &run->config, &refusing->why);
-	if (refusing->error < 0)
-		return;
-	refusing->error = counters_open(&run->counters, &run->config, run->store, &refusing->why);
-	refusing->denied = privilege_is_denial(refusing->error);
+		refusing->error =
+			counters_plan(&run->counters, &run->machine, &run->config, &refusing->why);
+	if (refusing->error >= 0)
+		refusing->error =
+			counters_open(&run->counters, &run->config, run->store, &refusing->why);
 }
 
 /* If uncored cannot serve, it tells every client why. */
@@ -271,13 +272,10 @@ static int run_daemon(
 	const struct daemon_options *options, struct fdstore *store, struct fault *fault)
 {
 	struct daemon_run run = {
+		.origin = origin_of(options),
+		.machine = machine_of(options),
 		.store = store,
-		.refusing = {
-			.origin = origin_of(options),
-			.machine = machine_of(options),
-			.config = &run.config,
-			.listener = &run.listener,
-		},
+		.refusing = { .listener = &run.listener },
 	};
 	struct refusing *refusing = &run.refusing;
 	int r = 0;
@@ -287,7 +285,7 @@ static int run_daemon(
 	saved_config_take(store, &run.saved);
 	refusing->error = find_config(options, &run.saved, &run.config, &refusing->why);
 	if (refusing->error < 0)
-		r = config_default(&refusing->origin, &run.config, fault);
+		r = config_default(&run.origin, &run.config, fault);
 	if (r >= 0)
 		r = listen_and_serve(&run, fault);
 	saved_config_done(&run.saved);

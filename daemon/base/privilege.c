@@ -17,12 +17,13 @@
 /* linux/capability.h since 5.8; older headers lack the names */
 enum { CAP_PERFMON_NUMBER = 38, CAP_BPF_NUMBER = 39 };
 
-int privilege_paranoid(void)
+/* kernel.perf_event_paranoid; if it cannot be read, the kernel's own default. */
+static int perf_event_paranoid(void)
 {
 	char text[16];
 
 	if (text_file_read(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text) < 0)
-		return 2; /* the kernel's own default */
+		return 2;
 	return atoi(text);
 }
 
@@ -101,7 +102,7 @@ bool privilege_is_denial(int error)
 int privilege_explain(int error, struct fault *fault)
 {
 	return privilege_sentence(
-		error, has_capability(CAP_PERFMON_NUMBER), privilege_paranoid(), fault);
+		error, has_capability(CAP_PERFMON_NUMBER), perf_event_paranoid(), fault);
 }
 
 int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault)

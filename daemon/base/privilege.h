@@ -37,9 +37,6 @@ int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *
 /* Explains why bpf(2) failed while the process had its privilege. Returns @error. */
 int privilege_explain_program(int error, struct fault *fault);
 
-/* kernel.perf_event_paranoid now; if it cannot be read, the kernel's own default. */
-int privilege_paranoid(void);
-
 /* Does this error of perf_event_open(2) mean that the process lacks a permission? */
 bool privilege_is_denial(int error);
 

@@ -91,10 +91,8 @@ int counters_plan(struct counters *counters, const struct counters_origin *origi
 	return r < 0 ? r : check_calibration(&counters->plan, fault);
 }
 
-int counters_check(const struct counters *counters, struct fault *fault)
+static int explain_no_boxes(const struct counters *counters, struct fault *fault)
 {
-	if (counters->plan.n_boxes)
-		return 0;
 	return fault_set(fault, -ENODEV,
 		"This machine is %s, but the kernel shows none of the counters it should have "
 		"(`uncored --check` lists what was looked for). %s",
@@ -336,9 +334,8 @@ int counters_open(struct counters *counters, const struct config *config, struct
 {
 	int r;
 
-	r = counters_check(counters, fault);
-	if (r < 0)
-		return r;
+	if (!counters->plan.n_boxes)
+		return explain_no_boxes(counters, fault);
 	r = generation_init(&counters->generation, &counters->plan);
 	if (r < 0)
 		return fault_set(fault, r, "Out of memory.");

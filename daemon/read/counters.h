@@ -51,16 +51,13 @@ struct counters {
 int counters_plan(struct counters *counters, const struct counters_origin *origin,
 	const struct config *config, struct fault *fault);
 
-/* Is there anything to open? 0; -ENODEV: the kernel shows nothing that could be counted. */
-int counters_check(const struct counters *counters, struct fault *fault);
-
 /*
  * Goes on with the generation in @store, or opens the planned boxes and makes a new generation.
  * Reads every counter once, starts the readers, leaves everything that must outlive this process
  * with the service manager, saves the numbers of the sockets, and gives up all privilege. Boxes
- * that the kernel refuses make warnings. @store is empty afterwards. Errors of counters_check();
- * -EACCES, -EPERM: too little privilege, the fault says how to give it; errno of
- * perf_event_open(2): not one box could be opened.
+ * that the kernel refuses make warnings. @store is empty afterwards. -ENODEV: the kernel shows
+ * nothing that could be counted; -EACCES, -EPERM: too little privilege, the fault says how to give
+ * it; errno of perf_event_open(2): not one box could be opened.
  */
 int counters_open(struct counters *counters, const struct config *config, struct fdstore *store,
 	struct fault *fault);

@@ -19,7 +19,7 @@
 #include "daemon/serve/serving.h"
 
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
-static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* after an earlier end */
+static const uint64_t NEXT_AFTER_NS = 600000000000U; /* after an earlier end */
 /* At most TURNS turns in TURNS_USEC, even if clients flood the socket or descriptors are short. */
 enum { TURNS_USEC = 100000, TURNS = 1000 };
 
@@ -102,97 +102,22 @@ static int refusing_on_connection(sd_event_source *source, int fd, uint32_t even
 	return 0;
 }
 
-/* --- looking again --- */
+/* --- the end --- */
 
-static void say_ready(const struct refusing *refusing)
+/* Without a service manager nobody would start another process. */
+static void refusing_end(const struct refusing *refusing)
 {
-	if (!notify_ready("Serving nothing: %s", refusing->why.text))
-		loop_notify_again(refusing->event);
-}
+	int r = keep_stamp(clock_now_ns());
 
-/* Memory may become free without anybody sending a SIGHUP. After a restart that did not help, waits
- * longer before the next. */
-static void await_memory(const struct refusing *refusing)
-{
-	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;
-
-	if (refusing->ended_ns)
-		at_ns = most_of(at_ns, refusing->ended_ns + BY_ITSELF_AFTER_NS);
-	if (wants_memory(refusing))
-		loop_wake_at(refusing->timer, at_ns);
-}
-
-static void take_reason(struct refusing *refusing, int error, const struct fault *why)
-{
-	bool is_told = !strcmp(refusing->why.text, why->text);
-
-	refusing->error = error;
-	refusing->why = *why;
-	refusing->denied = false;
-	if (is_told)
-		log_info("uncored looked again and still cannot serve, for the same reason.");
-	else
-		log_error("uncored looked again and still cannot serve: %s", why->text);
-	await_memory(refusing);
-}
-
-static int refusing_look(const struct refusing *refusing, struct fault *why)
-{
-	_cleanup_(counters_done) struct counters counters = {};
-	struct config config;
-	int r = config_find(&refusing->origin, &refusing->config->access, &config, why);
-
-	if (r >= 0)
-		r = counters_plan(&counters, &refusing->machine, &config, why);
-	if (r >= 0)
-		r = counters_check(&counters, why);
-	return r;
-}
-
-static void refusing_end(struct refusing *refusing)
-{
-	uint64_t now_ns = clock_now_ns();
-	int r;
-
-	if (refusing->ended_ns && now_ns - refusing->ended_ns < AGAIN_AFTER_NS) {
-		if (loop_wake_at(refusing->timer, refusing->ended_ns + AGAIN_AFTER_NS))
-			log_info("uncored could serve now, but ended for that less than a minute "
-				 "ago: it looks again when the minute is over.");
-		return;
-	}
-	r = keep_stamp(now_ns);
 	if (r < 0) {
-		log_warning("uncored could serve now, but gave up its privilege, and no service "
-			    "manager would start it again (%s): start it anew.",
+		log_warning("uncored gave up its privilege, and no service manager would start it "
+			    "again (%s): start it anew.",
 			strerror(-r));
 		return;
 	}
-	log_info("uncored could serve now: it ends, so that it is started again with the "
-		 "privilege to open counters.");
+	log_info("uncored ends, so that it is started again and finds out whether it can serve "
+		 "now.");
 	sd_event_exit(refusing->event, RESTART_EXIT_STATUS);
-}
-
-static void refusing_look_again(struct refusing *refusing)
-{
-	struct fault why;
-	int r = refusing_look(refusing, &why);
-
-	if (r < 0)
-		take_reason(refusing, r, &why);
-	else if (refusing->denied && refusing->paranoid == privilege_paranoid())
-		log_info(
-			"uncored looked again, but the kernel permits no more than before: after a "
-			"change of the unit, restart it.");
-	else
-		refusing_end(refusing);
-}
-
-static int refusing_on_time(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	(void)source;
-	(void)usec;
-	refusing_look_again(userdata);
-	return 0;
 }
 
 static int refusing_on_hangup(
@@ -200,10 +125,28 @@ static int refusing_on_hangup(
 {
 	(void)source;
 	(void)info;
-	notify_reloading();
-	refusing_look_again(userdata);
-	say_ready(userdata);
+	refusing_end(userdata);
 	return 0;
+}
+
+static int refusing_on_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void)source;
+	(void)usec;
+	refusing_end(userdata);
+	return 0;
+}
+
+/* Memory may become free without anybody sending a SIGHUP. After an end that did not help, waits
+ * longer before the next. */
+static void await_memory(const struct refusing *refusing)
+{
+	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;
+
+	if (refusing->ended_ns)
+		at_ns = most_of(at_ns, refusing->ended_ns + NEXT_AFTER_NS);
+	if (wants_memory(refusing))
+		loop_wake_at(refusing->timer, at_ns);
 }
 
 /* --- the loop --- */
@@ -233,13 +176,13 @@ int refusing_run(struct refusing *refusing, struct fault *fault)
 	int r = privilege_drop();
 
 	call_filter_set(); /* best effort: some kernels have no such filters */
-	refusing->paranoid = privilege_paranoid();
 	if (r >= 0)
 		r = add_sources(refusing);
 	if (r >= 0) {
 		log_error("uncored serves nothing, and tells that to all who connect: %s",
 			refusing->why.text);
-		say_ready(refusing);
+		if (!notify_ready("Serving nothing: %s", refusing->why.text))
+			loop_notify_again(refusing->event);
 		await_memory(refusing);
 		r = loop_run(refusing->event, NULL, NULL);
 		notify_stopping();
