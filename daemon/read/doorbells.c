@@ -46,12 +46,25 @@ void doorbells_mute(struct doorbells *d, unsigned place, bool muted)
 	d->places[place].muted = muted;
 }
 
+/* The main thread is not real-time. If the reader waits for the lock, its holder runs at the
+ * reader's priority. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
 int doorbells_init(struct doorbells *d, const struct budget_rules *rules)
 {
 	*d = (struct doorbells){
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
 		.order_fd = eventfd(0, EFD_CLOEXEC),
 	};
+	init_lock(&d->lock);
 	if (d->epoll_fd < 0 || d->order_fd < 0)
 		return -errno;
 	/* Most of both arrays is never touched, so they take little memory. */
@@ -64,6 +77,7 @@ int doorbells_init(struct doorbells *d, const struct budget_rules *rules)
 
 void doorbells_done(struct doorbells *d)
 {
+	pthread_mutex_destroy(&d->lock);
 	budget_done(&d->budget);
 	free(d->busy);
 	free(d->places);
@@ -72,7 +86,7 @@ void doorbells_done(struct doorbells *d)
 	*d = (struct doorbells){ .epoll_fd = -1, .order_fd = -1 };
 }
 
-int doorbells_watch(struct doorbells *d, unsigned place, int fd)
+static int doorbells_watch_at(struct doorbells *d, unsigned place, int fd)
 {
 	int r = doorbells_watch_fd(d->epoll_fd, fd, doorbells_data_of(d, place));
 
@@ -83,12 +97,24 @@ int doorbells_watch(struct doorbells *d, unsigned place, int fd)
 	return 0;
 }
 
+int doorbells_watch(struct doorbells *d, unsigned place, int fd)
+{
+	int r;
+
+	pthread_mutex_lock(&d->lock);
+	r = doorbells_watch_at(d, place, fd);
+	pthread_mutex_unlock(&d->lock);
+	return r;
+}
+
 /* The place may have become free in this turn. Its former user still pays for the turn. */
 int doorbells_add(
 	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_wakeup *wakeup)
 {
 	struct doorbell *doorbell = &d->places[place];
+	int r;
 
+	pthread_mutex_lock(&d->lock);
 	*doorbell = (struct doorbell){
 		.claim = doorbell->claim,
 		.listed = doorbell->listed,
@@ -100,7 +126,9 @@ int doorbells_add(
 		.wakeup = wakeup,
 	};
 	page_wakeup_redeem(wakeup);
-	return doorbells_watch(d, place, fd);
+	r = doorbells_watch_at(d, place, fd);
+	pthread_mutex_unlock(&d->lock);
+	return r;
 }
 
 /* The user's account still pays for this turn. */
@@ -108,21 +136,55 @@ void doorbells_remove(struct doorbells *d, unsigned place)
 {
 	struct doorbell *doorbell = &d->places[place];
 
+	pthread_mutex_lock(&d->lock);
 	if (doorbell->claim != CLAIM_ANSWERED)
 		doorbell->claim = CLAIM_NONE;
 	doorbell->half_woken = false;
 	doorbell->wakeup = NULL;
 	doorbell->fd = -1;
 	doorbells_end_kept(d, place, NULL);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void doorbells_count_clients(struct doorbells *d, unsigned place, int change)
+{
+	pthread_mutex_lock(&d->lock);
+	d->places[place].n_clients += change;
+	pthread_mutex_unlock(&d->lock);
+}
+
+void doorbells_forget_account(struct doorbells *d, unsigned account)
+{
+	pthread_mutex_lock(&d->lock);
+	budget_forget(&d->budget, account);
+	pthread_mutex_unlock(&d->lock);
+}
+
+struct budget_use doorbells_use(struct doorbells *d, unsigned account)
+{
+	struct budget_use use;
+
+	pthread_mutex_lock(&d->lock);
+	use = budget_use(&d->budget, account, clock_now_ns());
+	pthread_mutex_unlock(&d->lock);
+	return use;
+}
+
+void doorbells_order(const struct doorbells *d)
+{
+	eventfd_write(d->order_fd, 1);
 }
 
 /* --- sweeps to be kept --- */
 
 void doorbells_keep(struct doorbells *d, struct kept_sweep *kept)
 {
+	pthread_mutex_lock(&d->lock);
 	kept->state = KEPT_ASKED;
 	kept->next = d->kept;
 	d->kept = kept;
+	pthread_mutex_unlock(&d->lock);
+	doorbells_order(d);
 }
 
 void doorbells_end_kept(struct doorbells *d, unsigned place, const struct page_sweep *sweep)

@@ -17,10 +17,11 @@
  * pipe, which walks the watchers. A pipe also fills up, and then a client would have to ask for
  * another.
  *
- * Everything but doorbells_wait() is called with the reader's lock held.
+ * The reader's thread calls everything but doorbells_wait() with the lock held.
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -85,6 +86,7 @@ struct kept_sweep {
 };
 
 struct doorbells {
+	pthread_mutex_t lock; /* protects all but .epoll_fd, .order_fd, .events and .n_events */
 	int epoll_fd;
 	int order_fd; /* eventfd: the server has an order */
 	struct epoll_event events[DOORBELLS_EVENTS];
@@ -102,7 +104,7 @@ struct doorbells {
 int doorbells_init(struct doorbells *doorbells, const struct budget_rules *rules);
 void doorbells_done(struct doorbells *doorbells);
 
-/* --- from any thread --- */
+/* --- from any thread, without the lock --- */
 
 /*
  * Watches @fd, an eventfd, for @account, in the free @place; the user's clients sleep on @wakeup.
@@ -120,10 +122,23 @@ void doorbells_remove(struct doorbells *doorbells, unsigned place);
 
 /*
  * Has the user at kept->place make a claim, as if a client rang, and keeps the sweep that answers
- * it. @kept must live until it is there, or lost because the place became free. The reader must get
- * an order then.
+ * it. @kept must live until it is there, or lost because the place became free.
  */
 void doorbells_keep(struct doorbells *doorbells, struct kept_sweep *kept);
+
+/* Adds @change to the number of clients that ring at @place. */
+void doorbells_count_clients(struct doorbells *doorbells, unsigned place, int change);
+
+/* @account stands for another user from now on. */
+void doorbells_forget_account(struct doorbells *doorbells, unsigned account);
+
+/* What @account has used of the reader. */
+struct budget_use doorbells_use(struct doorbells *doorbells, unsigned account);
+
+/* Has the reader look whether there is an order. */
+void doorbells_order(const struct doorbells *doorbells);
+
+/* --- the beginning of a reader's turn; claims.h has the rest --- */
 
 /* All that is kept for @place is there now, or lost if @sweep is NULL. */
 void doorbells_end_kept(
@@ -131,8 +146,6 @@ void doorbells_end_kept(
 
 /* Applies new rules, and looks at all claims again. */
 void doorbells_set_rules(struct doorbells *doorbells, const struct budget_rules *rules);
-
-/* --- the beginning of a reader's turn; claims.h has the rest --- */
 
 /* Sleeps until somebody rings, or for @timeout_ns at most; negative: for ever. To be called without
  * the lock. */

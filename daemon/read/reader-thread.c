@@ -41,18 +41,18 @@ static void reader_gather(struct reader *reader)
 	struct doorbells *doorbells = &reader->doorbells;
 	bool quiet = false;
 
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	for (unsigned i = 0; i < batch_moments(doorbells); i++) {
-		pthread_mutex_unlock(&reader->lock);
+		pthread_mutex_unlock(&reader->doorbells.lock);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
 		doorbells_wait(doorbells, 0);
-		pthread_mutex_lock(&reader->lock);
+		pthread_mutex_lock(&reader->doorbells.lock);
 		quiet = doorbells->n_events <= 0;
 		reader->has_order |= doorbells_note(doorbells, clock_now_ns());
 	}
 	if (quiet)
 		batch_note_quiet(doorbells);
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 }
 
 /* A few clients may spin while a short sweep runs: on an idle machine, waking them takes about as
@@ -70,9 +70,9 @@ static void wake_waiters(struct reader *reader)
 {
 	for (int many = 0; many <= 1; many++)
 		for (unsigned i = 0; i < reader->doorbells.n_busy; i++) {
-			pthread_mutex_lock(&reader->lock);
+			pthread_mutex_lock(&reader->doorbells.lock);
 			claims_wake(&reader->doorbells, i, many);
-			pthread_mutex_unlock(&reader->lock);
+			pthread_mutex_unlock(&reader->doorbells.lock);
 		}
 }
 
@@ -90,7 +90,7 @@ static void reader_charge(struct reader *reader, bool swept)
 {
 	uint64_t cost_ns = cpu_time_spent(reader);
 
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	if (swept)
 		reader_note_sweep(reader);
 	reader->state.cpu_ns += cost_ns;
@@ -98,7 +98,7 @@ static void reader_charge(struct reader *reader, bool swept)
 	claims_charge(&reader->doorbells, swept ? sweep_last(&reader->sweep)->begin_ns : 0, cost_ns,
 		clock_now_ns());
 	page_tell_cost(reader->sweep.cell, reader->state.cpu_ns, reader->doorbells.throttled);
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 }
 
 /* --- the thread --- */
@@ -118,9 +118,9 @@ static int64_t next_timeout_ns(struct reader *reader, uint64_t now_ns)
 {
 	int64_t claim_ns, sweep_ns = sweep_due_ns(reader, now_ns);
 
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	claim_ns = claims_due_ns(&reader->doorbells, now_ns);
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 	return claim_ns < 0 || (sweep_ns >= 0 && sweep_ns < claim_ns) ? sweep_ns : claim_ns;
 }
 
@@ -130,10 +130,10 @@ static void reader_move_to_page(struct reader *reader, struct page_header *page)
 	sweep_tell_cpu(&reader->sweep, reader->options.affinity.cpu);
 	sweep_make(&reader->sweep);
 	reader_charge(reader, true);
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	reader->next_page = NULL;
 	pthread_cond_signal(&reader->carried_out);
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 }
 
 /* False: it is time to stop. */
@@ -142,10 +142,10 @@ static bool carry_out_orders(struct reader *reader)
 	struct page_header *next_page;
 	bool stop;
 
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	next_page = reader->next_page;
 	stop = reader->stop;
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 	if (next_page) {
 		heartbeat_begin(&reader->heartbeat, "carrying out an order", clock_now_ns());
 		reader_move_to_page(reader, next_page);
@@ -159,11 +159,11 @@ static bool reader_admit_claims(struct reader *reader)
 	uint64_t now_ns = clock_now_ns();
 	bool admitted;
 
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	reader->has_order = doorbells_note(&reader->doorbells, now_ns);
 	admitted = claims_admit(&reader->doorbells, now_ns);
 	reader->sweep.tally.quanta = reader->options.rules.quanta;
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 	return admitted;
 }
 
@@ -171,9 +171,9 @@ static bool reader_admit_claims(struct reader *reader)
 static void reader_sweep_for_claims(struct reader *reader)
 {
 	reader_gather(reader);
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	claims_join(&reader->doorbells, clock_now_ns(), spin_ns(reader));
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 	sweep_make(&reader->sweep);
 }
 

@@ -36,18 +36,6 @@ void reader_note_sweep(struct reader *reader)
 	note_stopped(reader);
 }
 
-/* The main thread is not real-time. If the reader waits for the lock, its holder runs at the
- * reader's priority. */
-static void init_lock(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(lock, &attr);
-	pthread_mutexattr_destroy(&attr);
-}
-
 static void load_program(struct reader *reader)
 {
 	struct sweep *sweep = &reader->sweep;
@@ -81,11 +69,10 @@ int reader_init(struct reader *reader, const struct reader_options *options,
 		.options = *options,
 		.doorbells = { .epoll_fd = -1, .order_fd = -1 },
 	};
-	init_lock(&reader->lock);
 	pthread_cond_init(&reader->carried_out, NULL);
-	r = sweep_init(&reader->sweep, generation, socket);
+	r = doorbells_init(&reader->doorbells, &options->rules.budget);
 	if (r >= 0)
-		r = doorbells_init(&reader->doorbells, &options->rules.budget);
+		r = sweep_init(&reader->sweep, generation, socket);
 	if (r < 0)
 		return r;
 	load_program(reader);
@@ -100,15 +87,14 @@ int reader_init(struct reader *reader, const struct reader_options *options,
 void reader_done(struct reader *reader)
 {
 	if (reader->running) {
-		pthread_mutex_lock(&reader->lock);
+		pthread_mutex_lock(&reader->doorbells.lock);
 		reader->stop = true;
-		pthread_mutex_unlock(&reader->lock);
-		eventfd_write(reader->doorbells.order_fd, 1);
+		pthread_mutex_unlock(&reader->doorbells.lock);
+		doorbells_order(&reader->doorbells);
 		pthread_join(reader->thread, NULL);
 	}
 	reader->running = false;
 	pthread_cond_destroy(&reader->carried_out);
-	pthread_mutex_destroy(&reader->lock);
 	doorbells_done(&reader->doorbells);
 	sweep_done(&reader->sweep);
 	*reader = (struct reader){ .doorbells = { .epoll_fd = -1, .order_fd = -1 } };
@@ -116,86 +102,34 @@ void reader_done(struct reader *reader)
 
 /* --- from any thread --- */
 
-int reader_add(
-	struct reader *reader, unsigned place, unsigned account, int fd, struct page_wakeup *wakeup)
-{
-	int r;
-
-	pthread_mutex_lock(&reader->lock);
-	r = doorbells_add(&reader->doorbells, place, account, fd, wakeup);
-	pthread_mutex_unlock(&reader->lock);
-	return r;
-}
-
-void reader_remove(struct reader *reader, unsigned place)
-{
-	pthread_mutex_lock(&reader->lock);
-	reader->state.n_clients -= reader->doorbells.places[place].n_clients;
-	doorbells_remove(&reader->doorbells, place);
-	pthread_mutex_unlock(&reader->lock);
-}
-
-int reader_replace(struct reader *reader, unsigned place, int fd)
-{
-	int r;
-
-	pthread_mutex_lock(&reader->lock);
-	r = doorbells_watch(&reader->doorbells, place, fd);
-	pthread_mutex_unlock(&reader->lock);
-	return r;
-}
-
-void reader_keep(struct reader *reader, struct kept_sweep *kept)
-{
-	pthread_mutex_lock(&reader->lock);
-	doorbells_keep(&reader->doorbells, kept);
-	pthread_mutex_unlock(&reader->lock);
-	eventfd_write(reader->doorbells.order_fd, 1);
-}
-
-void reader_count_clients(struct reader *reader, unsigned place, int change)
-{
-	pthread_mutex_lock(&reader->lock);
-	reader->doorbells.places[place].n_clients += change;
-	reader->state.n_clients += change;
-	pthread_mutex_unlock(&reader->lock);
-}
-
-void reader_forget_account(struct reader *reader, unsigned account)
-{
-	pthread_mutex_lock(&reader->lock);
-	budget_forget(&reader->doorbells.budget, account);
-	pthread_mutex_unlock(&reader->lock);
-}
-
 void reader_move(struct reader *reader, struct page_header *page)
 {
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	reader->next_page = page;
-	eventfd_write(reader->doorbells.order_fd, 1);
+	doorbells_order(&reader->doorbells);
 	while (reader->next_page)
-		pthread_cond_wait(&reader->carried_out, &reader->lock);
-	pthread_mutex_unlock(&reader->lock);
+		pthread_cond_wait(&reader->carried_out, &reader->doorbells.lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 }
 
 void reader_set_rules(struct reader *reader, const struct reader_rules *rules)
 {
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	reader->options.rules = *rules;
 	doorbells_set_rules(&reader->doorbells, &rules->budget);
-	pthread_mutex_unlock(&reader->lock);
-	eventfd_write(reader->doorbells.order_fd, 1);
+	pthread_mutex_unlock(&reader->doorbells.lock);
+	doorbells_order(&reader->doorbells);
 }
 
 struct reader_state reader_state(struct reader *reader)
 {
 	struct reader_state state;
 
-	pthread_mutex_lock(&reader->lock);
+	pthread_mutex_lock(&reader->doorbells.lock);
 	state = reader->state;
 	state.throttled = reader->doorbells.throttled;
 	state.quanta = reader->options.rules.quanta;
-	pthread_mutex_unlock(&reader->lock);
+	pthread_mutex_unlock(&reader->doorbells.lock);
 	return state;
 }
 
@@ -206,14 +140,4 @@ bool reader_is_rung(const struct reader *reader)
 	struct pollfd events = { .fd = reader->doorbells.epoll_fd, .events = POLLIN };
 
 	return poll(&events, 1, 0) > 0;
-}
-
-struct budget_use reader_use(struct reader *reader, unsigned account)
-{
-	struct budget_use use;
-
-	pthread_mutex_lock(&reader->lock);
-	use = budget_use(&reader->doorbells.budget, account, clock_now_ns());
-	pthread_mutex_unlock(&reader->lock);
-	return use;
 }

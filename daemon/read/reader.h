@@ -44,7 +44,6 @@ struct reader_state {
 	struct tally_quanta quanta; /* of its rules */
 	uint64_t longest_call_ns;   /* of a program; 0: none ran */
 	unsigned n_by_program;      /* boxes of the last sweep that the program read */
-	unsigned n_clients;
 	int stopped;   /* a box that stands still, by its number on this socket; -1: none */
 	bool realtime; /* SCHED_FIFO was granted */
 	bool pinned;   /* runs on the CPU it should */
@@ -65,7 +64,7 @@ struct reader {
 	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
 	uint64_t rested_ns;        /* when it last let others have its CPU */
 
-	pthread_mutex_t lock;          /* protects the fields below, and .options.rules */
+	/* doorbells.lock protects these, and .options.rules */
 	bool stop;                     /* an order */
 	struct page_header *next_page; /* an order; NULL: it was carried out */
 	pthread_cond_t carried_out;
@@ -95,26 +94,7 @@ void reader_note_sweep(struct reader *reader);
 /* Stops the thread and frees everything; for every reader_init(), even a failed one. */
 void reader_done(struct reader *reader);
 
-/*
- * Watches @fd, the doorbell of a user's clients, which all sleep on @wakeup; @fd and @wakeup stay
- * the caller's. The caller chooses @place and @account, both below DOORBELLS_PLACES. Any thread may
- * call this and the functions below. Errno of epoll_ctl(2).
- */
-int reader_add(struct reader *reader, unsigned place, unsigned account, int fd,
-	struct page_wakeup *wakeup);
-void reader_remove(struct reader *reader, unsigned place);
-
-/* Watches @fd at @place instead of the doorbell that is there. Errno of epoll_ctl(2). */
-int reader_replace(struct reader *reader, unsigned place, int fd);
-
-/* See doorbells_keep(). */
-void reader_keep(struct reader *reader, struct kept_sweep *kept);
-
-/* Adds @change to the number of clients that ring at @place. */
-void reader_count_clients(struct reader *reader, unsigned place, int change);
-
-/* @account stands for another user from now on. */
-void reader_forget_account(struct reader *reader, unsigned account);
+/* --- from any thread, as doorbells.h has more --- */
 
 /* Has the reader publish into @page, which has the same tables, from now on. The first sweep is in
  * @page when this returns. */
@@ -127,6 +107,3 @@ struct reader_state reader_state(struct reader *reader);
 
 /* Is there a ring, or an order, that the thread has not taken yet? Takes no lock of the reader. */
 bool reader_is_rung(const struct reader *reader);
-
-/* What @account has used of the reader. */
-struct budget_use reader_use(struct reader *reader, unsigned account);

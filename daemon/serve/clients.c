@@ -16,7 +16,7 @@ static struct budget_use use_of_readers(const struct counters *counters, unsigne
 	struct budget_use sum = {};
 
 	for (unsigned s = 0; s < counters->n_readers; s++) {
-		struct budget_use use = reader_use(&counters->readers[s], account);
+		struct budget_use use = doorbells_use(&counters->readers[s].doorbells, account);
 
 		sum.charged_ns += use.charged_ns;
 		sum.n_answered += use.n_answered;

@@ -73,7 +73,7 @@ static void deaths_begin(struct server *server, const struct team *team, uint64_
 	death->noticed_ns = now_ns;
 	for (unsigned s = 0; s < death->n_sockets; s++) {
 		death->kept[s].place = user->place;
-		reader_keep(&server->counters->readers[s], &death->kept[s]);
+		doorbells_keep(&server->counters->readers[s].doorbells, &death->kept[s]);
 	}
 	users_leave(&server->users, user);
 }

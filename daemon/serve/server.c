@@ -53,7 +53,7 @@ static void forget_account(struct server *server, unsigned number)
 	closers_forget(server->closers, number);
 	budget_forget(&server->budget, number);
 	for (unsigned s = 0; s < server->counters->n_readers; s++)
-		reader_forget_account(&server->counters->readers[s], number);
+		doorbells_forget_account(&server->counters->readers[s].doorbells, number);
 }
 
 unsigned server_account_of(struct server *server, uint32_t uid)

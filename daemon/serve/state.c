@@ -15,7 +15,7 @@
 #include "daemon/plan/plan-report.h"
 #include "daemon/serve/loop.h"
 
-static void write_reader(struct jsonwriter *json, struct reader *reader)
+static void write_reader(struct jsonwriter *json, struct reader *reader, unsigned n_clients)
 {
 	struct reader_state state = reader_state(reader);
 
@@ -28,7 +28,7 @@ static void write_reader(struct jsonwriter *json, struct reader *reader)
 	jsonwriter_number(json, "longest_call_ns", state.longest_call_ns);
 	jsonwriter_close(json);
 	jsonwriter_number(json, "cpu_ns", state.cpu_ns);
-	jsonwriter_number(json, "clients", state.n_clients);
+	jsonwriter_number(json, "clients", n_clients);
 	jsonwriter_number(json, "throttled", state.throttled);
 	jsonwriter_flag(json, "realtime", state.realtime);
 }
@@ -54,8 +54,9 @@ static int cpu_of(const struct counters *counters, unsigned socket)
 }
 
 static void state_write_socket(
-	struct jsonwriter *json, const struct counters *counters, unsigned number)
+	struct jsonwriter *json, const struct server *server, unsigned number)
 {
+	const struct counters *counters = server->counters;
 	const struct plan_socket *socket = &counters->plan.sockets[number];
 
 	jsonwriter_object(json, NULL);
@@ -66,7 +67,7 @@ static void state_write_socket(
 	jsonwriter_close(json);
 	jsonwriter_number(json, "package", socket->package);
 	jsonwriter_signed(json, "cpu", cpu_of(counters, number));
-	write_reader(json, &counters->readers[number]);
+	write_reader(json, &counters->readers[number], server->users.n_clients);
 	jsonwriter_close(json);
 }
 
@@ -215,8 +216,9 @@ static void write_warnings(struct jsonwriter *json, const struct counters *count
 	jsonwriter_close(json);
 }
 
-static void write_counters(struct jsonwriter *json, const struct counters *counters)
+static void write_counters(struct jsonwriter *json, const struct server *server)
 {
+	const struct counters *counters = server->counters;
 	const struct page_header *header = counters->generation.shared_page.header;
 
 	jsonwriter_text(json, "platform", counters->platform->name);
@@ -229,7 +231,7 @@ static void write_counters(struct jsonwriter *json, const struct counters *count
 	jsonwriter_flag(json, "resumed", counters->generation.resumed);
 	jsonwriter_array(json, "sockets");
 	for (unsigned s = 0; s < counters->plan.n_sockets; s++)
-		state_write_socket(json, counters, s);
+		state_write_socket(json, server, s);
 	jsonwriter_close(json);
 	jsonwriter_array(json, "metrics");
 	for (unsigned m = 0; m < counters->platform->n_metrics; m++)
@@ -246,7 +248,7 @@ char *state_json(const struct server *server)
 	jsonwriter_init(&json, false);
 	jsonwriter_object(&json, NULL);
 	jsonwriter_text(&json, "version", UNCORED_VERSION);
-	write_counters(&json, server->counters);
+	write_counters(&json, server);
 	state_write_policy(&json, server);
 	if (server->config->refused.text[0])
 		jsonwriter_text(&json, "refused_configuration", server->config->refused.text);

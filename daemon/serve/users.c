@@ -57,8 +57,8 @@ static int listen_to(struct users *users, const struct user *user)
 	int r = 0;
 
 	for (unsigned s = 0; s < users->n_readers && r >= 0; s++)
-		r = reader_add(&users->readers[s], user->place, user->account, user->doorbells[s],
-			&user->wakeups[s]);
+		r = doorbells_add(&users->readers[s].doorbells, user->place, user->account,
+			user->doorbells[s], &user->wakeups[s]);
 	return r;
 }
 
@@ -72,7 +72,7 @@ int users_renew_doorbells(struct users *users, struct user *user)
 		return 0;
 	r = make_doorbells(users, new);
 	for (unsigned s = 0; s < users->n_readers && r >= 0; s++)
-		r = reader_replace(&users->readers[s], user->place, new[s]);
+		r = doorbells_watch(&users->readers[s].doorbells, user->place, new[s]);
 	if (r < 0) {
 		close_doorbells(users, user, new);
 		return r;
@@ -147,7 +147,7 @@ static int users_free_place(const struct users *users)
 static void user_free(struct users *users, struct user *user)
 {
 	for (unsigned s = 0; s < users->n_readers; s++)
-		reader_remove(&users->readers[s], user->place);
+		doorbells_remove(&users->readers[s].doorbells, user->place);
 	close_doorbells(users, user, user->doorbells);
 	close_wakeups(users, user);
 	users->table[user->place] = NULL;
@@ -191,8 +191,9 @@ static int user_new(struct users *users, uint32_t uid, unsigned account, struct 
 static void count_clients(struct users *users, struct user *user, int change)
 {
 	user->n_clients += change;
+	users->n_clients += change;
 	for (unsigned s = 0; s < users->n_readers; s++)
-		reader_count_clients(&users->readers[s], user->place, change);
+		doorbells_count_clients(&users->readers[s].doorbells, user->place, change);
 }
 
 int users_enter(struct users *users, uint32_t uid, unsigned account, struct user **ret)

@@ -40,7 +40,7 @@ struct users {
 	struct reader *readers; /* borrowed; one per socket */
 	unsigned n_readers;
 	struct closers *closers; /* borrowed */
-	unsigned n, n_away;
+	unsigned n, n_away, n_clients;
 	unsigned most_away;     /* USERS_AWAY_MAX, or fewer */
 	uint32_t quantum;       /* told to the users */
 	struct rules rules;     /* told to the users, too */

@@ -281,7 +281,6 @@ static void step_keep(unsigned i)
 		return;
 	kept->place = i;
 	doorbells_keep(&doorbells, kept);
-	eventfd_write(doorbells.order_fd, 1);
 }
 
 static void step_renew(unsigned i)

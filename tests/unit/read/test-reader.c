@@ -80,8 +80,8 @@ static int hang_doorbell(struct fixture *f, unsigned place)
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	assert_true(fd >= 0);
-	assert_int_equal(reader_add(&f->reader, place, place, fd, &f->wakeup), 0);
-	reader_count_clients(&f->reader, place, 1);
+	assert_int_equal(doorbells_add(&f->reader.doorbells, place, place, fd, &f->wakeup), 0);
+	doorbells_count_clients(&f->reader.doorbells, place, 1);
 	return fd;
 }
 
@@ -125,7 +125,7 @@ CASE("a ring brings a sweep of the counters as they are")
 	fd = hang_doorbell(&f, 0);
 	assert_int_equal(read_fresh(&f, fd, 5 * SECOND, &sweep), 0);
 	assert_int_equal(sweep.values[0].count, 10 * BYTES);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -138,7 +138,7 @@ CASE("a removed doorbell rings for nothing")
 
 	start_reader(&f, 100, 100);
 	fd = hang_doorbell(&f, 0);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND / 20, &sweep), -ETIMEDOUT);
 	assert_int_equal(reader_state(&f.reader).sweeps, 1);
 	close(fd);
@@ -170,18 +170,18 @@ CASE("a sweep is kept for a user without clients, and counts as its own")
 	f.kernel.events[0].value = 10;
 	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
 	fd = hang_doorbell(&f, 3);
-	reader_count_clients(&f.reader, 3, -1);
-	reader_keep(&f.reader, &kept[0]);
+	doorbells_count_clients(&f.reader.doorbells, 3, -1);
+	doorbells_keep(&f.reader.doorbells, &kept[0]);
 	assert_true(wait_for_kept(&kept[0], 5 * SECOND));
 	assert_int_equal(kept[0].sweep.values[0].count, 10 * BYTES);
 	assert_int_equal(kept[0].sweep.number, 2);
-	assert_int_equal(reader_use(&f.reader, 3).n_answered, 1);
+	assert_int_equal(doorbells_use(&f.reader.doorbells, 3).n_answered, 1);
 	f.kernel.events[0].value = 11;
-	reader_keep(&f.reader, &kept[1]);
+	doorbells_keep(&f.reader.doorbells, &kept[1]);
 	assert_true(wait_for_kept(&kept[1], 5 * SECOND));
 	assert_int_equal(kept[1].sweep.values[0].count, 11 * BYTES);
 	assert_int_equal(kept[0].sweep.values[0].count, 10 * BYTES);
-	reader_remove(&f.reader, 3);
+	doorbells_remove(&f.reader.doorbells, 3);
 	close(fd);
 	stop_reader(&f);
 }
@@ -197,11 +197,11 @@ CASE("sweeps that are to be kept take no more than the budget, and share what th
 	start_reader(&f, 1, 1);
 	fd = hang_doorbell(&f, 0);
 	for (size_t i = 0; i < n; i++)
-		reader_keep(&f.reader, &kept[i]);
+		doorbells_keep(&f.reader.doorbells, &kept[i]);
 	for (size_t i = 0; i < n; i++)
 		assert_true(wait_for_kept(&kept[i], 30 * SECOND));
 	assert_true(reader_state(&f.reader).sweeps < n / 2);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -216,18 +216,18 @@ CASE("a sweep whose user has gone is lost, and not kept for the next user at its
 	f.reader.options.rules.budget.min_interval_ms = 3600000;
 	reader_set_rules(&f.reader, &f.reader.options.rules);
 	fd = hang_doorbell(&f, 0);
-	reader_keep(&f.reader, &late);
+	doorbells_keep(&f.reader.doorbells, &late);
 	assert_false(wait_for_kept(&late, SECOND / 20));
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	close(fd);
 	assert_int_equal(state_of(&late), KEPT_LOST);
 	fd = hang_doorbell(&f, 0);
 	f.reader.options.rules.budget.min_interval_ms = 0;
 	reader_set_rules(&f.reader, &f.reader.options.rules);
-	reader_keep(&f.reader, &of_next);
+	doorbells_keep(&f.reader.doorbells, &of_next);
 	assert_true(wait_for_kept(&of_next, 5 * SECOND));
 	assert_int_equal(state_of(&late), KEPT_LOST);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -247,7 +247,7 @@ CASE("over the budget a ring waits but is answered")
 	/* A doorbell with a claim that waits can be removed, too. */
 	for (unsigned i = 0; i < 100; i++)
 		eventfd_write(fd, 1);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -266,7 +266,7 @@ CASE("a sweep wakes the users that rang, and no others")
 	start_reader(&f, 100, 100);
 	for (unsigned i = 0; i < 2; i++) {
 		fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		assert_int_equal(reader_add(&f.reader, i, i, fds[i], &wakeups[i]), 0);
+		assert_int_equal(doorbells_add(&f.reader.doorbells, i, i, fds[i], &wakeups[i]), 0);
 	}
 	for (uint32_t round = 1; round <= 10; round++)
 		for (unsigned i = 0; i < 2; i++) {
@@ -277,7 +277,7 @@ CASE("a sweep wakes the users that rang, and no others")
 			assert_int_equal(n_rung(&wakeups[!i]), i ? round : round - 1);
 		}
 	for (unsigned i = 0; i < 2; i++) {
-		reader_remove(&f.reader, i);
+		doorbells_remove(&f.reader.doorbells, i);
 		close(fds[i]);
 	}
 	stop_reader(&f);
@@ -308,7 +308,7 @@ static void *read_without_pause(void *argument)
 		patient->n_stale += sweep.begin_ns < called_ns;
 		patient->begins_ns[i] = sweep.begin_ns;
 	}
-	reader_remove(&patient->fixture->reader, patient->place);
+	doorbells_remove(&patient->fixture->reader.doorbells, patient->place);
 	close(fd);
 	return NULL;
 }
@@ -370,7 +370,7 @@ CASE("new rules reach users that wait already")
 	assert_int_equal(pthread_create(&thread, NULL, shorten_the_interval, &f), 0);
 	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
 	pthread_join(thread, NULL);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -390,15 +390,15 @@ static void *come_and_go(void *argument)
 		uint64_t called_ns = clock_now_ns();
 		struct page_sweep sweep;
 
-		if (reader_add(&ringer->fixture->reader, ringer->place, 0, fd,
+		if (doorbells_add(&ringer->fixture->reader.doorbells, ringer->place, 0, fd,
 			    &ringer->fixture->wakeup) < 0)
 			ringer->n_failed++;
-		reader_count_clients(&ringer->fixture->reader, ringer->place, 1);
+		doorbells_count_clients(&ringer->fixture->reader.doorbells, ringer->place, 1);
 		if (read_fresh(ringer->fixture, fd, 30 * SECOND, &sweep) < 0)
 			ringer->n_failed++;
 		else
 			ringer->n_stale += sweep.begin_ns < called_ns;
-		reader_remove(&ringer->fixture->reader, ringer->place);
+		doorbells_remove(&ringer->fixture->reader.doorbells, ringer->place);
 		close(fd);
 	}
 	return NULL;
@@ -420,7 +420,6 @@ CASE("clients come and go while it sweeps")
 		assert_int_equal(ringers[i].n_failed, 0);
 		assert_int_equal(ringers[i].n_stale, 0);
 	}
-	assert_int_equal(reader_state(&f.reader).n_clients, 0);
 	stop_reader(&f);
 }
 
@@ -459,13 +458,13 @@ CASE("a reader that is rung without pause sleeps now and then")
 	start_reader(&f, 100, 10000);
 	f.perf.read = read_and_ring; /* ahead of the doorbell, which hands it over */
 	restless.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	assert_int_equal(reader_add(&f.reader, 0, 0, restless.fd, &f.wakeup), 0);
+	assert_int_equal(doorbells_add(&f.reader.doorbells, 0, 0, restless.fd, &f.wakeup), 0);
 	deadline_ns = clock_now_ns() + 10 * SECOND;
 	eventfd_write(restless.fd, 1);
 	while (!__atomic_load_n(&restless.slept, __ATOMIC_ACQUIRE) && clock_now_ns() < deadline_ns)
 		usleep(10000);
 	__atomic_store_n(&restless.over, true, __ATOMIC_RELEASE);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	stop_reader(&f);
 	close(restless.fd);
 	assert_true(restless.slept);
@@ -500,7 +499,7 @@ CASE("a reader moves to another page, and leaves the old one as it is")
 	assert_int_equal(old.header->state, PAGE_RETIRED);
 	assert_int_equal(f.generation.shared_page.header->state, PAGE_LIVE);
 	shared_page_done(&old);
-	reader_remove(&f.reader, 0);
+	doorbells_remove(&f.reader.doorbells, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -565,8 +564,7 @@ CASE("the library reads while it sweeps")
 		int fd = hang_doorbell(&f, 1);
 
 		shared_page_tell_clients(&f.generation.shared_page, i, i);
-		assert_int_equal(reader_state(&f.reader).n_clients, 2);
-		reader_remove(&f.reader, 1);
+		doorbells_remove(&f.reader.doorbells, 1);
 		close(fd);
 	}
 	for (unsigned i = 0; i < 4; i++) {
