@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The last valid values of uncored.conf and uncored.conf.d/, and the numbers of the users and
- * groups that it names. The service manager keeps both. A daemon that is killed while somebody
- * edits the file, or while the directory service is down, starts again with these.
+ * groups that it names, as one text that the service manager keeps. A daemon that is killed while
+ * somebody edits the file, or while the directory service is down, starts again with these.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ int saved_config_load(const struct saved_config *saved, const struct config_orig
 	struct config *ret, struct fault *fault);
 
 /*
- * Leaves the text and the numbers of @config with the service manager. @config was just read from
+ * Leaves the values of @config and the numbers with the service manager. @config was just read from
  * its files or, if @saved (may be NULL) has a text, from @saved. Errors of memfd_create(2),
  * config_files_load(), config_files_write(), fdstore_keep().
  */
