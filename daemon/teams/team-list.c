@@ -9,7 +9,6 @@
 #include "common/macro.h"
 #include "common/number.h"
 #include "daemon/base/log.h"
-#include "daemon/base/memfd.h"
 
 static const char store_prefix[] = "team"; /* followed by the place */
 
@@ -145,10 +144,7 @@ static bool team_list_is_there(const struct team_list *list, const struct team *
 	return false;
 }
 
-/*
- * Drops a file that is not a table of uncored's, and a table that is already in the list. An older
- * uncored gave clients the open file description that the manager has, so the table gets another.
- */
+/* Drops a file that is not a table of uncored's, and a table that is already in the list. */
 static void team_list_adopt(struct team_list *list, struct fdstore_item *item)
 {
 	_cleanup_close_ int fd = take_fd(&item->fd);
@@ -164,14 +160,7 @@ static void team_list_adopt(struct team_list *list, struct fdstore_item *item)
 		fdstore_forget(item->name);
 		return;
 	}
-	team.fd = memfd_reopen(fd);
-	if (team.fd < 0) {
-		log_warning("What the service manager kept as %s cannot be opened, so it is "
-			    "dropped: %s.",
-			item->name, strerror(-team.fd));
-		fdstore_forget(item->name);
-		return;
-	}
+	take_fd(&fd); /* team.fd has it */
 	team.account = team.uid;
 	list->told[place] = true;
 	insert(list, &team, (unsigned)place);
