@@ -63,18 +63,17 @@ static struct config_origin origin_of(const struct daemon_options *options)
 
 /* Finds the configuration: the file or, if the file is wrong, its last valid text. Afterwards
  * @saved has a text only if that text is used. */
-static int find_config(const struct daemon_options *options, struct saved_config *saved,
+static int find_config(const struct config_origin *origin, struct saved_config *saved,
 	struct config *ret, struct fault *fault)
 {
-	const struct config_origin origin = origin_of(options);
 	struct fault of_saved;
-	int r = config_find(&origin, &saved->names, ret, fault);
+	int r = config_find(origin, &saved->names, ret, fault);
 
 	if (r >= 0) {
 		saved_config_done(saved);
 		return r;
 	}
-	if (saved_config_load(saved, &origin, ret, &of_saved) < 0)
+	if (saved_config_load(saved, origin, ret, &of_saved) < 0)
 		return r;
 	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
 	ret->refused = *fault;
@@ -126,19 +125,15 @@ static int print_plan(const struct plan *plan, const struct config_files *files,
 	return 0;
 }
 
-static int daemon_check(
-	const struct daemon_options *options, struct fdstore *store, struct fault *fault)
+static int daemon_check(const struct daemon_options *options, struct fault *fault)
 {
-	_cleanup_(saved_config_done) struct saved_config saved;
 	_cleanup_(counters_done) struct counters counters = {};
 	_cleanup_(config_files_done) struct config_files files = {};
 	const struct counters_origin machine = machine_of(options);
 	const struct config_origin origin = origin_of(options);
 	struct config config;
-	int r;
+	int r = config_find(&origin, NULL, &config, fault);
 
-	saved_config_take(store, &saved);
-	r = find_config(options, &saved, &config, fault);
 	if (r >= 0) {
 		r = config_files_load(config_path(&origin), &files, fault);
 		r = r == -ENOENT ? 0 : r;
@@ -207,7 +202,7 @@ static void log_start(const struct counters *counters, const char *disabled_metr
 struct daemon_run {
 	struct config_origin origin;
 	struct counters_origin machine;
-	struct fdstore *store;
+	struct fdstore store;
 	struct saved_config saved;
 	struct config config;
 	struct listener listener;
@@ -236,13 +231,13 @@ static void open_counters(struct daemon_run *run)
 			counters_plan(&run->counters, &run->machine, &run->config, &refusing->why);
 	if (refusing->error >= 0)
 		refusing->error =
-			counters_open(&run->counters, &run->config, run->store, &refusing->why);
+			counters_open(&run->counters, &run->config, &run->store, &refusing->why);
 }
 
 /* If uncored cannot serve, it tells every client why. */
 static int serve_or_refuse(struct daemon_run *run, struct fault *fault)
 {
-	int r = server_init(&run->server, &run->config, &run->listener, run->store, fault);
+	int r = server_init(&run->server, &run->config, &run->listener, &run->store, fault);
 
 	if (r < 0)
 		return r;
@@ -256,7 +251,7 @@ static int serve_or_refuse(struct daemon_run *run, struct fault *fault)
 
 static int listen_and_serve(struct daemon_run *run, struct fault *fault)
 {
-	int r = listener_open(&run->listener, &run->config, run->store, fault);
+	int r = listener_open(&run->listener, &run->config, &run->store, fault);
 
 	if (r >= 0) {
 		r = serve_or_refuse(run, fault);
@@ -268,27 +263,28 @@ static int listen_and_serve(struct daemon_run *run, struct fault *fault)
 }
 
 /* Only a failure of the socket is an error here; any other failure is reported to the clients. */
-static int run_daemon(
-	const struct daemon_options *options, struct fdstore *store, struct fault *fault)
+static int run_daemon(const struct daemon_options *options, struct fault *fault)
 {
 	struct daemon_run run = {
 		.origin = origin_of(options),
 		.machine = machine_of(options),
-		.store = store,
 		.refusing = { .listener = &run.listener },
 	};
 	struct refusing *refusing = &run.refusing;
-	int r = 0;
+	int r = fdstore_receive(&run.store, fault);
 
+	if (r < 0)
+		return r;
 	block_signals();
-	refusing_init(refusing, store);
-	saved_config_take(store, &run.saved);
-	refusing->error = find_config(options, &run.saved, &run.config, &refusing->why);
+	refusing_init(refusing, &run.store);
+	saved_config_take(&run.store, &run.saved);
+	refusing->error = find_config(&run.origin, &run.saved, &run.config, &refusing->why);
 	if (refusing->error < 0)
 		r = config_default(&run.origin, &run.config, fault);
 	if (r >= 0)
 		r = listen_and_serve(&run, fault);
 	saved_config_done(&run.saved);
+	fdstore_done(&run.store);
 	return r;
 }
 
@@ -305,7 +301,6 @@ int main(int argc, char *argv[])
 {
 	const struct privilege_start start = privilege_find_start();
 	struct daemon_options options = { .root = "/" };
-	struct fdstore store = {};
 	struct fault fault = {};
 	int r = daemon_parse_options(argc, argv, &options);
 
@@ -314,10 +309,7 @@ int main(int argc, char *argv[])
 	privilege_raise_file_limit(); /* a large machine has thousands of PMU folders and events */
 	r = privilege_check_start(&start, &fault);
 	if (r >= 0)
-		r = fdstore_receive(&store, &fault);
-	if (r >= 0)
-		r = (options.check ? daemon_check : run_daemon)(&options, &store, &fault);
-	fdstore_done(&store);
+		r = (options.check ? daemon_check : run_daemon)(&options, &fault);
 	if (r < 0)
 		log_error("%s", fault.text);
 	return r < 0 ? EXIT_FAILURE : daemon_end_output(r);
