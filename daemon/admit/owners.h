@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The account of each uid, by two files of this node. A uid of /etc/passwd is an account itself,
- * and so is a uid in nobody's subordinate range. A uid in the subordinate range of exactly one
- * owner (subuid(5)) belongs to that owner. Ranges overlap in practice, and an owner may have a name
- * that /etc/passwd does not know, or has for several uids. A uid in such ranges belongs to the
- * block of 65,536 uids around it.
- *
- * No directory service is asked, because it may be slow or down, and every client would wait for
- * it.
- */
+/* The account of each uid, by two files of this node: WHAT A USER IS in uncored-security(7). */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /*
  * Messages to the service manager, as with sd_notify(3), except that a manager that does not read
  * them cannot block uncored: the manager's socket is full after some messages, and sd_notify(3)
- * would wait for room. Here all messages share a limited time to wait: 2 s until uncored is ready,
+ * would wait for room. Here all messages share a limited time to wait: 10 s until uncored is ready,
  * because a slow manager must not lose descriptors, and 100 ms from then on. Each message that is
  * sent renews that time.
  *

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Closes connections and doorbells, which clients share. A client can make the close of a doorbell
- * hang: the kernel takes the mutex of each epoll that watches it, and the client can keep that
- * mutex locked with a page fault that it holds open. A connection may hold messages that nobody has
- * received, and files that are attached to them, whose close hangs. Such descriptors are closed by
- * detached threads, one for each account that has any. If a close hangs, it keeps this one thread,
- * and no other account waits.
+ * Closes connections and doorbells, as HOW USERS SHARE in uncored-security(7) says: those whose
+ * close may hang by detached threads, one for each account that has any, all others by the main
+ * thread (costly.h). A close of a doorbell hangs where the client keeps the mutex of an epoll that
+ * watches it locked, with a page fault that it holds open; that of a connection, where a file
+ * attached to a message hangs. A connection whose client has not received all that was sent to it
+ * stays open until it has (unread.h).
  *
- * All other connections are closed by the main thread, because that waits for nothing. But it wakes
- * all watchers of the client's end, and a client can have very many. When slow closes have cost the
- * main thread 5 ms, it makes none for that account for a minute: the account's thread does.
- *
- * A connection whose client has not received all that was sent to it stays open until it has
- * (unread.h).
- *
- * Descriptors that wait to be closed are counted for each account, so that no user takes the
- * descriptors of others. Newcomers of an account with too many are turned away. There are two
- * counts, because the ranks of a job, which were served, leave all at once while the next ones
- * come: they count only together with the connections that are open, all others also alone. One
- * kind counts for no account: sockets that are turned away beyond the bound, hold files, and wait
- * for a helper thread that cannot be started; a machine without room for a thread has other cares.
+ * There are two counts of descriptors that wait, because the ranks of a job, which were served,
+ * leave all at once while the next ones come: they count only together with the connections that
+ * are open, all others also alone. One kind counts for no account: sockets that are turned away
+ * beyond the bound, hold files, and wait for a helper thread that cannot be started; a machine
+ * without room for a thread has other cares.
  */
 #pragma once
 

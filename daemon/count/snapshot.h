@@ -10,12 +10,8 @@
  * time. Only pinned boxes take part: before Linux 5.17 the times of events that are off the PMU
  * were wrong.
  *
- * The program is loaded by a process with CAP_BPF and CAP_PERFMON. From Linux 5.19 on, any process
- * that has its descriptor may run it, and could attach it to a tracepoint, which it would slow
- * down. So the program reads the twelfth argument of its context: only mc_event has that many, so
- * the kernel refuses to attach it to any other tracepoint. And it does nothing unless that argument
- * is a random number which only this process knows. Its maps are frozen, and have no descriptors
- * once it is loaded.
+ * THREAT MODEL in uncored-security(7) says why the program reads the twelfth argument of its
+ * context, and does nothing unless that is a number which only this process knows.
  */
 #pragma once
 

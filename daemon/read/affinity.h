@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CPU on which a reader's thread runs: the CPU in charge of its socket's counters, where
- * reading them interrupts no other CPU. When that CPU goes offline, the kernel gives the counters
- * to another CPU of the package and lets the thread run anywhere (kernel/sched/core.c,
- * select_fallback_rq). The kernel undoes neither when the CPU returns. So the thread checks which
- * CPU is in charge of the counters.
+ * The CPU on which a reader's thread runs: the CPU in charge of its socket's counters. When that
+ * CPU goes offline, the kernel gives the counters to another CPU of the package and lets the thread
+ * run anywhere (kernel/sched/core.c, select_fallback_rq), and undoes neither when the CPU returns.
  */
 #pragma once
 

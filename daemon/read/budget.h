@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The CPU time that one thread may spend on its users, and the accounts of the users that pay for
- * it. A reader spends it on sweeps and wake-ups, the main thread on connections.
+ * it. A reader spends it on sweeps and wake-ups, the main thread on connections. HOW USERS SHARE in
+ * uncored-security(7) says what holds.
  *
- * All users together have one total. It earns `percent` of a CPU and saves up at most three
- * quarters of the burst. While more than a quarter of the burst is left, there is plenty: every
- * user is admitted, and no charge reduces a user's credit. That last quarter is the reserve. Out of
- * the reserve, a user is admitted only if it has credit of its own. Users that asked within the
- * last second earn credit in equal parts. Idle users earn nothing and cost the others nothing. So a
- * user that asks without pause spends its earnings and leaves the reserve to thrifty users. A user
- * with saved credit may also draw on the next earnings, which puts the total into debt. The more
- * credit the user has, the further it may go: with the largest possible credit, as far as the size
- * of the reserve. So it does not have to wait because another user has just spent the rest, even if
- * that user spent savings. Credit begins at zero, so a client gains nothing by coming under a new
- * name.
- *
- * A ring may also come too early: sooner than an interval after the last sweep, or after the last
- * sweep that answered this user. Such a ring waits in the same way.
+ * All users together have one total, which saves up at most three quarters of the burst. While more
+ * than a quarter of the burst is left, there is *plenty*; that last quarter is the *reserve*. A
+ * user with saved credit may draw on the next earnings, which puts the total into debt, so it does
+ * not have to wait because another user has just spent the rest. A ring that comes sooner than the
+ * site's intervals permit waits in the same way.
  *
  * Accounts have numbers. accounts.h says what each number stands for.
  */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last reading of a team whose processes were all killed. Nobody is left to take it, so uncored
- * does. What the team moved between its own last reading and its end would be lost otherwise.
+ * The last reading of a team whose processes were all killed (TABLES OF TEAMS in uncored(8)).
  *
  * Each member has a connection. When one ends, uncored asks the kernel which tables of this uid no
  * process holds a lock on any more. The kernel releases a process's locks before it ends the
- * process's connections. So no message and no process id is believed. A member that is stopped, or
- * in another pid namespace, holds its lock; one that executes another program is not a member any
- * more. If a forked child keeps the connection open, or after a restart of uncored, the end is
- * noticed when somebody asks for the reading, or when uncored looks at all tables, once a minute.
+ * process's connections. A member that is stopped, or in another pid namespace, holds its lock; one
+ * that executes another program is not a member any more.
  *
  * A table that was reported is owed nothing, and any other one reading, once it was found alive:
  * before that, a process may have filled it and not locked its place yet. The reading is one

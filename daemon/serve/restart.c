@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Restarts uncored if counters have stopped for good although their socket has a CPU online again,
- * for example after its whole package was offline. Opening new counters takes the privilege that
- * uncored has given up. So uncored ends, and the service manager, which keeps its descriptors,
- * starts it again. The next process opens new counters.
- *
- * Without a service manager nothing is done, because ending would lose the counts of all other
- * counters.
+ * Restarts uncored if counters have stopped for good although their socket has a CPU online again:
+ * opening new ones takes the privilege that uncored has given up. Without a service manager nothing
+ * is done, because ending would lose the counts of all other counters.
  */
 #include "daemon/serve/serving.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells the service manager that uncored is alive, as WatchdogSec= of its unit asks. A main thread
- * that hangs says nothing, and a main thread that finds a reader hanging keeps silent on purpose.
- * The manager then kills the process and starts another, which goes on with the same totals.
+ * Tells the service manager that uncored is alive, as WatchdogSec= of its unit asks, unless a
+ * reader hangs: *Watchdog* in uncored(8).
  *
- * A reader hangs if it is busy with one activity for too long, or too late with an answer that the
- * budget put off (heartbeat.h). It also hangs if it does not take a ring for too long. Nothing
+ * heartbeat.h knows how long a reader is busy with one activity, or late with an answer. Nothing
  * records when a client rings. So if the main thread sees a ring that waits, it looks again after
  * the limit. The reader hangs if a ring still waits and the reader has begun no activity meanwhile.
  */

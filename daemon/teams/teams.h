@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Serves the requests of users for tables of teams (common/team.h), within bounds. A table belongs
- * to exactly one uid. uncored makes it, seals it and hands it out, and never maps, reads or writes
- * it: its content is a matter of the processes of that uid.
- *
- * A table is sparse. The kernel charges each of its pages to the process that touches the page
- * first, so users pay for their tables. After all members have left a table, its pages stay until
- * uncored drops the table, so the bytes of each uid are bounded, too. Pages that living processes
- * have filled are their own memory, which uncored cannot take from them. A table may be filled at
- * any time, so uncored checks regularly, and drops ended tables that exceed the bound.
+ * Serves the requests of users for tables of teams (common/team.h), as TABLES OF TEAMS in
+ * uncored(8) and uncored-security(7) says: within bounds (team-room.h), and over restarts
+ * (team-list.h).
  *
  * A table is *alive* while a process holds a record lock on one of its first TEAM_SLOTS_MAX bytes;
- * otherwise it has *ended*. A table that nobody has locked yet counts as ended. When uncored asks
- * for locks, or closes the table, the kernel walks the list of all locks that processes hold on it.
- * A user can make that list long: 32768 locks took 10 s to set, and 0.7 ms to walk. If asking takes
- * too long for a table, the table counts as ended and is not asked again.
- *
- * team-room.h has the bounds on tables. The service manager keeps the tables over restarts
- * (team-list.h).
+ * otherwise it has *ended*. A table that nobody has locked yet counts as ended. To ask for locks,
+ * and to close the table, the kernel walks the list of all locks that processes hold on it, which
+ * a user can make long.
  */
 #pragma once
 
