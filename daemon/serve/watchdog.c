@@ -22,73 +22,64 @@ uint64_t watchdog_limit_ns(const struct watchdog *watchdog)
 	return limit_ns < LIMIT_NS ? limit_ns : LIMIT_NS;
 }
 
-bool watchdog_look(struct watchdog *watchdog, uint64_t now_ns)
+static void watchdog_note_ring(
+	struct watchdog_ring *ring, const struct reader *reader, uint64_t now_ns)
 {
-	bool is_rung = false;
+	uint32_t n_begun = heartbeat_n_begun(&reader->heartbeat);
+
+	if (!reader_is_rung(reader))
+		ring->since_ns = 0;
+	else if (!ring->since_ns || ring->n_begun != n_begun)
+		*ring = (struct watchdog_ring){ now_ns, n_begun };
+}
+
+/* How long the reader has been busy with one activity; 0: it sleeps, and nobody waits for it. */
+static uint64_t watchdog_busy_ns(const struct watchdog_ring *ring, const struct reader *reader,
+	uint64_t now_ns, const char **ret_doing)
+{
+	uint64_t busy_ns = heartbeat_busy_ns(&reader->heartbeat, now_ns, ret_doing);
+
+	if (!ring->since_ns || now_ns - ring->since_ns <= busy_ns)
+		return busy_ns;
+	*ret_doing = "leaving a ring unanswered";
+	return now_ns - ring->since_ns;
+}
+
+struct watchdog_look watchdog_look(struct watchdog *watchdog, uint64_t now_ns)
+{
+	struct watchdog_look look = {};
 
 	for (unsigned i = 0; i < watchdog->n_readers; i++) {
 		const struct reader *reader = &watchdog->readers[i];
 		struct watchdog_ring *ring = &watchdog->rings[i];
-		uint32_t n_begun = heartbeat_n_begun(&reader->heartbeat);
 
-		if (!reader_is_rung(reader))
-			ring->since_ns = 0;
-		else if (!ring->since_ns || ring->n_begun != n_begun)
-			*ring = (struct watchdog_ring){ now_ns, n_begun };
-		is_rung |= ring->since_ns != 0;
+		watchdog_note_ring(ring, reader, now_ns);
+		look.is_rung |= ring->since_ns != 0;
+		if (look.hanging)
+			continue;
+		look.busy_ns = watchdog_busy_ns(ring, reader, now_ns, &look.doing);
+		if (look.busy_ns > watchdog_limit_ns(watchdog))
+			look.hanging = reader;
 	}
-	return is_rung;
-}
-
-uint64_t watchdog_busy_ns(
-	const struct watchdog *watchdog, unsigned socket, uint64_t now_ns, const char **ret_doing)
-{
-	uint64_t busy_ns =
-		heartbeat_busy_ns(&watchdog->readers[socket].heartbeat, now_ns, ret_doing);
-	uint64_t since_ns = watchdog->rings[socket].since_ns;
-
-	if (!since_ns || now_ns - since_ns <= busy_ns)
-		return busy_ns;
-	*ret_doing = "leaving a ring unanswered";
-	return now_ns - since_ns;
-}
-
-const struct reader *watchdog_find_hanging(const struct watchdog *watchdog, uint64_t now_ns)
-{
-	const char *doing;
-
-	for (unsigned i = 0; i < watchdog->n_readers; i++)
-		if (watchdog_busy_ns(watchdog, i, now_ns, &doing) > watchdog_limit_ns(watchdog))
-			return &watchdog->readers[i];
-	return NULL;
-}
-
-static void watchdog_complain(
-	const struct watchdog *watchdog, const struct reader *reader, uint64_t now_ns)
-{
-	unsigned socket = (unsigned)(reader - watchdog->readers);
-	const char *doing;
-	uint64_t busy_ns = watchdog_busy_ns(watchdog, socket, now_ns, &doing);
-
-	log_error("The reader of socket %u hangs: it has been %s for %" PRIu64
-		  " s. uncored stops telling the service manager that it is alive, so that it is "
-		  "killed and started again; totals go on.",
-		reader->sweep.socket, doing, busy_ns / (US_PER_S * (uint64_t)NS_PER_US));
+	return look;
 }
 
 static int watchdog_on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct watchdog *watchdog = userdata;
-	uint64_t now_ns = clock_now_ns(), next_us = watchdog->interval_us / PINGS_PER_INTERVAL;
-	bool is_rung = watchdog_look(watchdog, now_ns);
-	const struct reader *hanging = watchdog_find_hanging(watchdog, now_ns);
+	uint64_t next_us = watchdog->interval_us / PINGS_PER_INTERVAL;
+	const struct watchdog_look look = watchdog_look(watchdog, clock_now_ns());
 
 	(void)usec;
-	if (hanging)
-		watchdog_complain(watchdog, hanging, now_ns);
+	if (look.hanging)
+		log_error("The reader of socket %u hangs: it has been %s for %" PRIu64
+			  " s. uncored stops telling the service manager that it is alive, so that "
+			  "it is killed and started again; totals go on.",
+			look.hanging->sweep.socket, look.doing,
+			look.busy_ns / (US_PER_S * (uint64_t)NS_PER_US));
 	else
 		notify_alive();
-	if (is_rung && !hanging)
+	if (look.is_rung && !look.hanging)
 		next_us = watchdog_limit_ns(watchdog) / NS_PER_US + 1;
 	return sd_event_source_set_time_relative(source, next_us);
 }

@@ -39,13 +39,12 @@ int watchdog_start(struct watchdog *watchdog, sd_event *event, const struct read
 /* A reader that is busy with one activity for longer than this hangs. */
 uint64_t watchdog_limit_ns(const struct watchdog *watchdog);
 
-/* Checks which readers have a ring that they have not taken. True: there is one. Takes no lock. */
-bool watchdog_look(struct watchdog *watchdog, uint64_t now_ns);
+struct watchdog_look {
+	bool is_rung;                 /* a reader has a ring that it has not taken */
+	const struct reader *hanging; /* the first reader that hangs, or NULL; only then: */
+	const char *doing;            /* words that follow "it has been " */
+	uint64_t busy_ns;
+};
 
-/* How long the reader of @socket has been busy with one activity. *@ret_doing names it, in words
- * that follow "it has been ". 0: the reader sleeps, and nobody waits for it. Takes no lock. */
-uint64_t watchdog_busy_ns(
-	const struct watchdog *watchdog, unsigned socket, uint64_t now_ns, const char **ret_doing);
-
-/* The first reader that hangs, or NULL. Takes no lock. */
-const struct reader *watchdog_find_hanging(const struct watchdog *watchdog, uint64_t now_ns);
+/* Looks at all readers. Takes no lock. */
+struct watchdog_look watchdog_look(struct watchdog *watchdog, uint64_t now_ns);

@@ -16,18 +16,23 @@ static struct reader readers[2] = {
 };
 static struct watchdog watchdog = { .readers = readers, .n_readers = 2, .interval_us = 300000000 };
 
+static const struct reader *find_hanging(uint64_t now_ns)
+{
+	return watchdog_look(&watchdog, now_ns).hanging;
+}
+
 CASE("a reader that sleeps does not hang")
 {
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", S);
 	heartbeat_rest(&readers[0].heartbeat, 0);
-	assert_null(watchdog_find_hanging(&watchdog, 1000000 * S));
+	assert_null(find_hanging(1000000 * S));
 }
 
 CASE("a reader that is busy with one thing for more than ten seconds hangs")
 {
 	heartbeat_begin(&readers[1].heartbeat, "answering rings", 100 * S);
-	assert_null(watchdog_find_hanging(&watchdog, 110 * S));
-	assert_ptr_equal(watchdog_find_hanging(&watchdog, 110 * S + 1), &readers[1]);
+	assert_null(find_hanging(110 * S));
+	assert_ptr_equal(find_hanging(110 * S + 1), &readers[1]);
 	heartbeat_rest(&readers[1].heartbeat, 0);
 }
 
@@ -35,7 +40,7 @@ CASE("a reader that does one thing after the other does not hang")
 {
 	for (unsigned i = 1; i < 100; i++) {
 		heartbeat_begin(&readers[0].heartbeat, "answering rings", i * S);
-		assert_null(watchdog_find_hanging(&watchdog, (i + 1) * S));
+		assert_null(find_hanging((i + 1) * S));
 	}
 	heartbeat_rest(&readers[0].heartbeat, 0);
 }
@@ -44,7 +49,7 @@ CASE("a reader that does one thing after the other does not hang")
 CASE("a reader that began just now does not hang")
 {
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", 2 * S);
-	assert_null(watchdog_find_hanging(&watchdog, S));
+	assert_null(find_hanging(S));
 	heartbeat_rest(&readers[0].heartbeat, 0);
 }
 
@@ -57,14 +62,15 @@ CASE("a watchdog with a short interval has a shorter limit")
 /* A claim that the budget puts off has a time at which it is due. */
 CASE("a reader that sleeps past the time of an answer hangs")
 {
-	const char *doing;
+	struct watchdog_look look;
 
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", 100 * S);
 	heartbeat_rest(&readers[0].heartbeat, 500 * S);
-	assert_null(watchdog_find_hanging(&watchdog, 510 * S));
-	assert_ptr_equal(watchdog_find_hanging(&watchdog, 510 * S + 1), &readers[0]);
-	assert_int_equal(watchdog_busy_ns(&watchdog, 0, 512 * S, &doing), 12 * S);
-	assert_string_equal(doing, "asleep although an answer was due");
+	assert_null(find_hanging(510 * S));
+	assert_ptr_equal(find_hanging(510 * S + 1), &readers[0]);
+	look = watchdog_look(&watchdog, 512 * S);
+	assert_int_equal(look.busy_ns, 12 * S);
+	assert_string_equal(look.doing, "asleep although an answer was due");
 	heartbeat_rest(&readers[0].heartbeat, 0);
 }
 
@@ -73,25 +79,29 @@ CASE("a reader that leaves a ring unanswered for more than ten seconds hangs")
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 	struct doorbells *doorbells = &readers[1].doorbells;
 	int bell = eventfd(0, EFD_CLOEXEC);
-	const char *doing;
+	struct watchdog_look look;
 
 	doorbells->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	assert_int_equal(epoll_ctl(doorbells->epoll_fd, EPOLL_CTL_ADD, bell, &event), 0);
-	assert_false(watchdog_look(&watchdog, 100 * S));
+	assert_false(watchdog_look(&watchdog, 100 * S).is_rung);
 	eventfd_write(bell, 1);
-	assert_true(watchdog_look(&watchdog, 200 * S));
-	assert_null(watchdog_find_hanging(&watchdog, 200 * S));
-	assert_true(watchdog_look(&watchdog, 211 * S));
-	assert_ptr_equal(watchdog_find_hanging(&watchdog, 211 * S), &readers[1]);
-	assert_int_equal(watchdog_busy_ns(&watchdog, 1, 211 * S, &doing), 11 * S);
-	assert_string_equal(doing, "leaving a ring unanswered");
+	look = watchdog_look(&watchdog, 200 * S);
+	assert_true(look.is_rung);
+	assert_null(look.hanging);
+	look = watchdog_look(&watchdog, 211 * S);
+	assert_true(look.is_rung);
+	assert_ptr_equal(look.hanging, &readers[1]);
+	assert_int_equal(look.busy_ns, 11 * S);
+	assert_string_equal(look.doing, "leaving a ring unanswered");
 	heartbeat_begin(&readers[1].heartbeat, "answering rings", 212 * S);
 	heartbeat_rest(&readers[1].heartbeat, 0);
-	assert_true(watchdog_look(&watchdog, 213 * S)); /* a later ring */
-	assert_null(watchdog_find_hanging(&watchdog, 213 * S));
+	look = watchdog_look(&watchdog, 213 * S); /* a later ring */
+	assert_true(look.is_rung);
+	assert_null(look.hanging);
 	assert_int_equal(epoll_wait(doorbells->epoll_fd, &event, 1, 0), 1); /* looks took nothing */
-	assert_false(watchdog_look(&watchdog, 230 * S));
-	assert_null(watchdog_find_hanging(&watchdog, 230 * S));
+	look = watchdog_look(&watchdog, 230 * S);
+	assert_false(look.is_rung);
+	assert_null(look.hanging);
 	close_fd(&doorbells->epoll_fd);
 	close_fd(&bell);
 }
