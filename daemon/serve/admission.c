@@ -132,10 +132,8 @@ static int let_in(
 {
 	int r = peer_new(server, fd, newcomer->who.uid, newcomer->account, ret);
 
-	if (r >= 0 && newcomer->verdict == MAY_COLLECT)
-		r = peer_restrict(*ret, &newcomer->why);
-	if (r < 0 && *ret)
-		*ret = peer_free(*ret);
+	if (r >= 0)
+		(*ret)->only_collects = newcomer->verdict == MAY_COLLECT;
 	return r;
 }
 
@@ -185,9 +183,12 @@ int admission_accept(struct server *server, int *fd, bool others_are_heard)
  * may do everything. */
 static bool may_stay(struct peer *peer, const struct rules_user *who, struct policy_refusal *ret)
 {
-	if (policy_admits(&peer->server->config->access, server_owner(peer->server), who, ret))
-		return peer_restrict(peer, NULL) >= 0;
-	return peer->refusal && peer_restrict(peer, ret) >= 0;
+	struct server *server = peer->server;
+
+	if (!policy_admits(&server->config->access, server_owner(server), who, ret))
+		return peer->only_collects;
+	peer->only_collects = false;
+	return true;
 }
 
 void admission_review(struct peer *peer)

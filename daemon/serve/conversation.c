@@ -46,7 +46,7 @@ static int answer_next(struct peer *peer)
 		return 0;
 	if (r == 1)
 		return requests_answer(peer, &packet.message);
-	if (peer->refusal && (r == -EOPNOTSUPP || r == -EBADMSG))
+	if (peer->only_collects && (r == -EOPNOTSUPP || r == -EBADMSG))
 		return peer_turn_away(peer);
 	if (r == -EOPNOTSUPP)
 		return peer_refuse(peer, POLICY_REQUEST, "uncored knows no such request.");

@@ -100,7 +100,7 @@ void deaths_look(const struct peer *peer)
 {
 	struct team_list *teams = peer->server->teams;
 
-	for (unsigned i = 0; i < teams->n && !peer->refusal; i++)
+	for (unsigned i = 0; i < teams->n && !peer->only_collects; i++)
 		if (teams->table[i].uid == peer->uid)
 			deaths_look_at(peer->server, &teams->table[i]);
 }

@@ -131,7 +131,6 @@ struct peer *peer_free(struct peer *peer)
 	peer_close(peer);
 	unlink_peer(peer);
 	server_resume_accepting(peer->server);
-	free(peer->refusal);
 	free(peer);
 	return NULL;
 }
@@ -171,26 +170,17 @@ int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text)
 	return server_refuse(peer->server, peer->fd, peer->uid, &refusal);
 }
 
-int peer_restrict(struct peer *peer, const struct policy_refusal *refusal)
-{
-	struct policy_refusal *copy = NULL;
-
-	if (refusal) {
-		copy = malloc(sizeof *copy);
-		if (!copy)
-			return -ENOMEM;
-		*copy = *refusal;
-	}
-	free(peer->refusal);
-	peer->refusal = copy;
-	return 0;
-}
-
 int peer_turn_away(struct peer *peer)
 {
-	int r = server_refuse(peer->server, peer->fd, peer->uid, peer->refusal);
+	const struct policy_access *access = &peer->server->config->access;
+	_cleanup_(credentials_done) struct rules_user who = {};
+	struct policy_refusal refusal;
+	int r = credentials_of(peer->fd, &who);
 
-	return r < 0 ? r : peer->refusal->error;
+	if (r < 0 || policy_admits(access, server_owner(peer->server), &who, &refusal))
+		return -EACCES;
+	r = server_refuse(peer->server, peer->fd, peer->uid, &refusal);
+	return r < 0 ? r : refusal.error;
 }
 
 void peer_tell_newcomer(const struct peer *peer)

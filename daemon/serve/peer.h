@@ -26,8 +26,8 @@ struct peer {
 	int fd;
 	uid_t uid;
 	unsigned account;
-	struct user *user;              /* NULL: not welcomed yet */
-	struct policy_refusal *refusal; /* owned; NULL, or why the peer may only collect tables */
+	struct user *user;  /* NULL: not welcomed yet */
+	bool only_collects; /* tables: the policy refuses its user */
 	sd_event_source *source;
 	uint64_t parked_ns;                        /* when it was parked; 0: it is not parked */
 	struct peer *parked_before, *parked_after; /* parked peers of its account */
@@ -72,10 +72,6 @@ int peer_receive(struct peer *peer, struct wire_packet *ret);
 
 /* Answers a request with DONE. */
 int peer_done(struct peer *peer);
-
-/* From now on the peer may only collect tables, because of *@refusal; NULL: it may do everything.
- * -ENOMEM: nothing has changed. */
-int peer_restrict(struct peer *peer, const struct policy_refusal *refusal);
 
 /* Answers a peer that may only collect tables with its refusal. Returns negative errno, so that the
  * caller frees the peer. */

@@ -165,7 +165,7 @@ static bool is_in_order(
 int requests_answer(struct peer *peer, const union wire_message *request)
 {
 	peer->n_requests++;
-	if (peer->refusal && !team_requests_is_collecting(request))
+	if (peer->only_collects && !team_requests_is_collecting(request))
 		return peer_turn_away(peer);
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
 		if (requests[i].opcode != request->header.opcode)
