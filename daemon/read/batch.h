@@ -10,7 +10,7 @@
  * ring end it. The only client of a user never waits, neither for other clients nor for another
  * user's batch.
  *
- * All functions are called with the reader's lock held.
+ * All functions are called with the doorbells' lock held.
  */
 #pragma once
 

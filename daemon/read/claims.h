@@ -8,7 +8,7 @@
  * free in between, and begins with the users that have few waiters. Each user alone pays for waking
  * its clients.
  *
- * All functions are called with the reader's lock held, in this order in each turn of the reader.
+ * All functions are called with the doorbells' lock held, in this order in each turn of the reader.
  */
 #pragma once
 
