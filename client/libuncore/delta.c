@@ -41,7 +41,7 @@ static int check_pair(const struct uncore_sample *from, const struct uncore_samp
 	return 0;
 }
 
-struct uncore_delta_value delta_subtract(
+static struct uncore_delta_value delta_subtract(
 	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep)
 {
 	struct uncore_delta_value d = { .quality = from->quality | to->quality };
@@ -58,6 +58,17 @@ struct uncore_delta_value delta_subtract(
 	return d;
 }
 
+void delta_fill(
+	const struct uncore_sample *from, const struct uncore_sample *to, struct uncore_delta *ret)
+{
+	ret->socket = to->socket;
+	ret->n_values = to->n_values;
+	ret->window_ns = midpoint_ns(to) - midpoint_ns(from);
+	ret->skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
+	for (uint32_t i = 0; i < to->n_values; i++)
+		ret->values[i] = delta_subtract(&from->values[i], &to->values[i], from->sweep);
+}
+
 _public_ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *to,
 	struct uncore_delta *ret_delta)
 {
@@ -68,12 +79,7 @@ _public_ int uncore_delta(const struct uncore_sample *from, const struct uncore_
 		r = sized_check(&sized_delta, ret_delta);
 	if (r < 0)
 		return r;
-	ours.socket = to->socket;
-	ours.n_values = to->n_values;
-	ours.window_ns = midpoint_ns(to) - midpoint_ns(from);
-	ours.skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
-	for (uint32_t i = 0; i < to->n_values; i++)
-		ours.values[i] = delta_subtract(&from->values[i], &to->values[i], from->sweep);
+	delta_fill(from, to, &ours);
 	sized_fill(&sized_delta, ret_delta, &ours);
 	return 0;
 }

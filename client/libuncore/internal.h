@@ -159,9 +159,10 @@ static inline const struct page_cell *handle_cell_of(const struct uncore *handle
 /* Sets the sentence for two samples of different generations. Returns -ESTALE. */
 int delta_stale(void);
 
-/* The difference of two values of one socket; @from_sweep is the sweep of @from. */
-struct uncore_delta_value delta_subtract(
-	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep);
+/* The difference of two samples of one socket and generation, @from the earlier one, into all of
+ * *@ret but .size; what is behind its .n_values stays. */
+void delta_fill(
+	const struct uncore_sample *from, const struct uncore_sample *to, struct uncore_delta *ret);
 
 /* Allocates at least @size_bytes of zeroed memory, which is zero again in a forked child. */
 int wiped_memory_new(size_t size_bytes, void **ret);

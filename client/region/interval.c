@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "client/libuncore/internal.h"
 #include "client/region/activity.h"
 #include "client/region/post.h"
 #include "client/region/state.h"
@@ -233,22 +234,21 @@ static void add_planned(struct interval_room *room, struct table *table)
 /* Has uncored begun to count anew? Then what moved is not known. */
 static bool is_anew(const struct table_post *from, const struct table_post *to)
 {
-	for (uint32_t s = 0; s < to->n_sockets; s++)
-		if (s >= from->n_sockets ||
-			memcmp(from->sockets[s].generation, to->sockets[s].generation,
-				sizeof to->sockets[s].generation) != 0)
-			return true;
-	return false;
+	return to->n_sockets > from->n_sockets ||
+	       memcmp(from->sockets[0].generation, to->sockets[0].generation,
+		       sizeof to->sockets[0].generation) != 0;
 }
 
 /* Readings of several members overlap. Of a socket that this one swept earlier than the last one,
  * the interval ends where the last one did: nothing is added twice. */
-static void subtract_socket(struct table_moved *ret, const struct table_reading *last,
+static void subtract_socket(struct uncore_delta *ret, const struct uncore_sample *last,
 	struct table_post *post, uint32_t s)
 {
-	struct table_reading *to = &post->sockets[s];
+	struct uncore_sample *to = &post->sockets[s];
 
-	sums_subtract(ret, last, to);
+	*ret = (struct uncore_delta){ .n_values = 0 };
+	if (last->sweep && to->sweep > last->sweep)
+		delta_fill(last, to, ret);
 	if (to->sweep >= last->sweep)
 		return;
 	*to = *last;

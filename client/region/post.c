@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/post.h"
 
-#include <string.h>
-
 #include "client/region/state.h"
 #include "common/bounds.h"
 
@@ -32,18 +30,6 @@ static struct table_post *find_place(const struct member *member)
 	return NULL;
 }
 
-static void post_socket(struct table_reading *to, const struct uncore_sample *sample)
-{
-	struct table_reading reading = {
-		.sweep = sample->sweep, .begin_ns = sample->begin_ns, .end_ns = sample->end_ns
-	};
-
-	memcpy(reading.generation, sample->generation, sizeof reading.generation);
-	for (uint32_t i = 0; i < sample->n_values && i < UNCORE_METRICS_MAX; i++)
-		reading.values[i] = sample->values[i];
-	table_copy(to, &reading, sizeof reading);
-}
-
 /* A change of class that is later may have come meanwhile; the times are still right in sum. */
 static void post_rows(const struct table *table, struct table_post *to, uint64_t at_ns)
 {
@@ -64,7 +50,7 @@ void post(const struct member *member, const struct readout *readout)
 	for (uint32_t s = 0; s < n; s++) {
 		begin_ns = least_of(begin_ns, readout->samples[s].begin_ns);
 		end_ns = most_of(end_ns, readout->samples[s].end_ns);
-		post_socket(&to->sockets[s], &readout->samples[s]);
+		table_copy(&to->sockets[s], &readout->samples[s], sizeof to->sockets[s]);
 	}
 	at_ns = n ? begin_ns + (end_ns - begin_ns) / 2 : 0;
 	STORE(to->begin_ns, begin_ns);
@@ -99,7 +85,11 @@ bool post_take(const struct posts *posts, const struct table *table, uint64_t af
 	table_copy(ret, from, offsetof(struct table_post, sockets));
 	ret->at_ns = earliest_ns;
 	ret->n_sockets = least_of(ret->n_sockets, PAGE_SOCKETS_MAX);
-	for (uint32_t s = 0; s < ret->n_sockets; s++)
-		table_copy(&ret->sockets[s], &from->sockets[s], sizeof ret->sockets[s]);
+	for (uint32_t s = 0; s < ret->n_sockets; s++) {
+		struct uncore_sample *sample = &ret->sockets[s];
+
+		table_copy(sample, &from->sockets[s], sizeof *sample);
+		sample->n_values = (uint32_t)least_of(sample->n_values, UNCORE_METRICS_MAX);
+	}
 	return true;
 }

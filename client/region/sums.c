@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/sums.h"
 
-#include "client/libuncore/internal.h"
-
 enum { TRIES = 1000 };
 
 static uint32_t bounded(uint64_t n_sockets)
@@ -18,28 +16,7 @@ static uint64_t share_bound(uint64_t bytes, uint64_t at, uint64_t total)
 	return total ? (uint64_t)((unsigned __int128)bytes * (at < total ? at : total) / total) : 0;
 }
 
-static uint64_t sweep_middle_ns(const struct table_reading *reading)
-{
-	return reading->begin_ns + (reading->end_ns - reading->begin_ns) / 2;
-}
-
-void sums_subtract(
-	struct table_moved *ret, const struct table_reading *from, const struct table_reading *to)
-{
-	*ret = (struct table_moved){ .is_read = from->sweep && to->sweep > from->sweep };
-	if (!ret->is_read)
-		return;
-	ret->time_ns = sweep_middle_ns(to) - sweep_middle_ns(from);
-	ret->skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
-	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
-		const struct uncore_delta_value moved =
-			delta_subtract(&from->values[i], &to->values[i], from->sweep);
-
-		ret->values[i] = (struct table_value){ moved.count, moved.quality, 0 };
-	}
-}
-
-static void sums_add_value(struct table_sum *sum, const struct table_value *moved,
+static void sums_add_value(struct table_sum *sum, const struct uncore_delta_value *moved,
 	const struct table_part *part, const struct sums_share *share)
 {
 	const uint64_t own = share_bound(moved->count, share->after, share->total) -
@@ -53,15 +30,15 @@ static void sums_add_value(struct table_sum *sum, const struct table_value *move
 		sum->all += moved->count;
 }
 
-static void sums_add_socket(struct table_socket *socket, const struct table_moved *moved,
+static void sums_add_socket(struct table_socket *socket, const struct uncore_delta *moved,
 	const struct table_part *part, const struct sums_share *share)
 {
 	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
 		sums_add_value(&socket->metrics[i], &moved->values[i], part, share);
-	if (!part->is_open || !moved->is_read)
+	if (!part->is_open || !moved->n_values)
 		return;
-	socket->open_ns += moved->time_ns;
-	socket->alone_ns += part->is_alone ? moved->time_ns : 0;
+	socket->open_ns += moved->window_ns;
+	socket->alone_ns += part->is_alone ? moved->window_ns : 0;
 	socket->skew_ns += moved->skew_ns;
 	socket->n_readings++;
 }

@@ -4,10 +4,6 @@
 
 #include "client/region/table.h"
 
-/* What a socket moved between two readings. */
-void sums_subtract(
-	struct table_moved *ret, const struct table_reading *from, const struct table_reading *to);
-
 /* The part of an interval that a region has: from .before to .after of .total. */
 struct sums_share {
 	uint64_t before, after, total;

@@ -28,7 +28,7 @@
 #include "common/team.h"
 
 enum {
-	TABLE_LAYOUT = 3, /* version of all below; another layout is another team */
+	TABLE_LAYOUT = 4, /* version of all below; another layout is another team */
 	TABLE_MEMBERS_MAX = TEAM_SLOTS_MAX,
 	TABLE_REGIONS_MAX = 1000,
 	TABLE_OTHERS = TABLE_REGIONS_MAX - 1, /* one region for all names that have no room */
@@ -61,14 +61,6 @@ enum {
 
 /* --- bytes --- */
 
-/* What a reading found on a socket. */
-struct table_reading {
-	uint64_t generation[2];
-	uint64_t sweep; /* 0: there was none */
-	uint64_t begin_ns, end_ns;
-	struct uncore_value values[UNCORE_METRICS_MAX];
-};
-
 /* A reading of all sockets. */
 struct table_post {
 	uint64_t at_ns; /* atomic, see post.h: CLOCK_MONOTONIC, the middle of its sweeps */
@@ -76,17 +68,7 @@ struct table_post {
 	uint64_t n_sockets;
 	uint64_t rows_ns[TABLE_STATES]
 			[TABLE_ROWS]; /* how long each row was open until then: state.h */
-	struct table_reading sockets[PAGE_SOCKETS_MAX];
-};
-
-/* What a socket moved in an interval. */
-struct table_moved {
-	uint64_t is_read; /* at both ends; else the rest is 0 */
-	uint64_t time_ns, skew_ns;
-	struct table_value {
-		uint64_t count;
-		uint32_t quality, reserved;
-	} values[UNCORE_METRICS_MAX];
+	struct uncore_sample sockets[PAGE_SOCKETS_MAX]; /* .sweep 0: it was not read */
 };
 
 /* What a region, or a row of a state, did in an interval. */
@@ -102,7 +84,7 @@ struct table_interval {
 	uint64_t from_ns;            /* 0: nothing was read before */
 	uint64_t total_ns;           /* of all threads, and at least of all parts */
 	uint32_t n_parts, n_sockets; /* .n_sockets: of .moved; 0: uncored began to count anew */
-	struct table_moved moved[PAGE_SOCKETS_MAX];
+	struct uncore_delta moved[PAGE_SOCKETS_MAX]; /* .n_values 0: not read at both ends */
 	struct table_post to;
 	struct table_part parts[TABLE_PLACES];
 };
@@ -135,7 +117,7 @@ struct table_region {
 	uint64_t has_title, row; /* atomic; .row: state.h */
 	/* atomic, see misses.h: of all passages; passages that ended and were counted */
 	uint64_t misses, n_counted;
-	uint64_t has_sums; /* atomic: there is room for them */
+	uint64_t has_sums;                 /* atomic: there is room for them */
 	uint64_t reserved[11];
 };
 
@@ -273,6 +255,8 @@ struct table {
 	char titles[TABLE_REGIONS_MAX][TABLE_TITLE_BYTES]; /* what short names stand for */
 };
 
+static_assert(sizeof(struct uncore_sample) == 824, "uncore_sample");
+static_assert(sizeof(struct uncore_delta) == 288, "uncore_delta");
 static_assert(sizeof(struct table_region) == 256, "table_region");
 static_assert(sizeof(struct table_slot) == 384, "table_slot");
 static_assert(sizeof(struct table_cell) == 64, "table_cell");

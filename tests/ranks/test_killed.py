@@ -16,6 +16,7 @@ from ranks import NOBODY, SECONDS, KeptUncored, Rank, Simulated, bytes_of, regio
 
 LINE_BYTES = 64
 FIRST_LINE = 64  # offset of the reads of socket 0 in the file of counters
+LAYOUT = 4  # TABLE_LAYOUT of client/region/table.h
 LOOP = "begin main say in wait"  # as most programs are in their main loop
 COUNTED = re.compile(r"uncored noticed at \S+ that no rank was left, and read the regions that were open (\S+ \w+) later. "
                      r"The last rank had ended at most (\S+ \w+) before it was noticed")
@@ -228,7 +229,8 @@ def seem_dead(uncored, team, size):
         client.send(struct.pack("HHIII", 1, 0, 16, 1, 0))  # HELLO
         for descriptor in socket.recv_fds(client, 512, 64)[1]:
             os.close(descriptor)
-        client.send(struct.pack("HHIIIIIQII120s", 5, 0, 160, 0, 0, 0xffffffff, 0, size, 3, 0, team.encode()))  # TEAM
+        client.send(struct.pack("HHIIIIIQII120s", 5, 0, 160, 0, 0, 0xffffffff, 0, size, LAYOUT, 0,
+                                team.encode()))  # TEAM
         table, = socket.recv_fds(client, 512, 64)[1]
         os.pwrite(table, bytes(65536), 1 << 20)
         os.close(table)
