@@ -260,7 +260,7 @@ static void warn_of_names(const struct table *table, struct record *record)
 	record_warn(record,
 		"A team has at most %d regions. Counted together as (other names):", TABLE_OTHERS);
 	for (unsigned i = 0; i < TABLE_OTHERS_LISTED; i++) {
-		TABLE_READ_TEXT(name, table->others[i]);
+		TABLE_READ_TEXT(name, table->others[i].name);
 		if (*name)
 			record_warn(record, "%s,", name);
 	}

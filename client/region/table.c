@@ -238,64 +238,59 @@ int table_describe(struct table *table, const struct uncore *handle, bool is_mem
 
 /* --- regions --- */
 
-static uint64_t table_hash_of(const char *name)
+/* Members that add a text at the same time all write the same; if one of them is killed, the others
+ * complete it. @key: of the place; 0: it is free. False: another text is there. */
+static bool table_claim(
+	uint64_t *key, uint64_t hash, const char *text, char *field, size_t field_bytes)
 {
-	uint64_t hash = wire_hash(name, strlen(name));
+	uint64_t found = __atomic_load_n(key, __ATOMIC_ACQUIRE);
+
+	if (!found)
+		REPLACE(*key, found, hash);
+	if (found && found != hash)
+		return false;
+	if (!has_text(field, text, field_bytes))
+		table_write_text(field, text, field_bytes);
+	return true;
+}
+
+/* Two of 1000 texts have the same hash once in 10^13 tables. */
+static uint64_t table_hash_of(const char *text)
+{
+	uint64_t hash = wire_hash(text, strlen(text));
 
 	return hash ? hash : 1;
 }
 
-/* Members that add a region at the same time all write the same name; if one of them is killed, the
- * others complete it. False: another region is there. */
-static bool table_claim(struct table_region *region, uint64_t hash, const char *name)
+static bool claim_region(struct table_region *region, uint64_t hash, const char *name)
 {
-	uint64_t found = __atomic_load_n(&region->hash, __ATOMIC_ACQUIRE);
-
-	if (!found)
-		REPLACE(region->hash, found, hash);
-	if (found && found != hash)
-		return false;
-	if (!has_text(region->name, name, sizeof region->name))
-		TABLE_WRITE_TEXT(region->name, name);
-	return true;
+	return table_claim(&region->hash, hash, name, region->name, sizeof region->name);
 }
 
-/*
- * The place of a text among @n fields, added if need be. The first word of a text claims the place.
- * If two with the same first word are added at the same moment, the rest distinguishes them.
- */
-static int find_or_add_text(char *fields, int n, size_t field_bytes, const char *text)
-{
-	for (int i = 0; i < n; i++) {
-		char *field = fields + (size_t)i * field_bytes;
-		uint64_t none = 0, first = 0;
-
-		memcpy(&first, text, strnlen(text, sizeof first));
-		if (REPLACE(*(uint64_t *)field, none, first))
-			table_write_text(field, text, field_bytes);
-		if (has_text(field, text, field_bytes))
-			return i;
-	}
-	return -ENOSPC;
-}
-
-/* Two regions have the same hash once in 10^13 tables of 1000 regions. */
 unsigned table_find_or_add(struct table *table, const char *name)
 {
 	const uint64_t hash = table_hash_of(name);
 
 	for (unsigned i = 0; i < TABLE_OTHERS; i++)
-		if (table_claim(&table->regions[i], hash, name))
+		if (claim_region(&table->regions[i], hash, name))
 			return i;
-	find_or_add_text(table->others[0], TABLE_OTHERS_LISTED, TABLE_NAME_BYTES, name);
-	table_claim(&table->regions[TABLE_OTHERS], 1, "(other names)");
+	for (unsigned i = 0; i < TABLE_OTHERS_LISTED; i++)
+		if (table_claim(&table->others[i].hash, hash, name, table->others[i].name,
+			    sizeof table->others[i].name))
+			break;
+	claim_region(&table->regions[TABLE_OTHERS], 1, "(other names)");
 	return TABLE_OTHERS;
 }
 
 int table_find_or_add_unit(struct table *table, unsigned region, const char *unit)
 {
-	return find_or_add_text(
-		table->regions[region].units[0], TABLE_UNITS, TABLE_UNIT_BYTES, unit);
+	struct table_region *of = &table->regions[region];
+
+	for (int i = 0; i < TABLE_UNITS; i++)
+		if (table_claim(&of->unit_hashes[i], table_hash_of(unit), unit, of->units[i],
+			    sizeof of->units[i]))
+			return i;
+	return -ENOSPC;
 }
 
 void table_keep_title(struct table *table, unsigned region, const char *title)

@@ -118,7 +118,8 @@ struct table_region {
 	/* atomic, see misses.h: of all passages; passages that ended and were counted */
 	uint64_t misses, n_counted;
 	uint64_t has_sums;                 /* atomic: there is room for them */
-	uint64_t reserved[11];
+	uint64_t unit_hashes[TABLE_UNITS]; /* atomic */
+	uint64_t reserved[8];
 };
 
 /* --- members --- */
@@ -245,7 +246,10 @@ struct table {
 	uint64_t states[TABLE_STATES][16]; /* see state.h */
 	struct table_slot slots[TABLE_MEMBERS_MAX];
 	struct table_region regions[TABLE_REGIONS_MAX];
-	char others[TABLE_OTHERS_LISTED][TABLE_NAME_BYTES];
+	struct table_other {
+		uint64_t hash; /* atomic, as of a region */
+		char name[TABLE_NAME_BYTES];
+	} others[TABLE_OTHERS_LISTED];
 	struct table_post posts[TABLE_POSTS];
 	struct table_interval intervals[2]; /* by the last bit of their number */
 	struct table_cell cells[TABLE_MEMBERS_MAX][TABLE_PLACES];
