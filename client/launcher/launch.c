@@ -21,6 +21,7 @@
 #include "common/macro.h"
 #include "common/number.h"
 #include "common/text.h"
+#include "common/wire.h"
 
 static const char *const rank_variables[] = {
 	"OMPI_COMM_WORLD_RANK", /* Open MPI */
@@ -290,17 +291,8 @@ static bool is_plain(char c)
 	return isascii(c) && (isalnum(c) || strchr("._-+=@,#", c));
 }
 
-/* Distinguishes names that differ in characters that are not allowed, or beyond the room for a
- * name. */
-static uint32_t launch_hash_of(const char *text)
-{
-	uint32_t hash = 0x811c9dc5U; /* FNV-1a */
-
-	while (*text)
-		hash = (hash ^ (unsigned char)*text++) * 0x01000193U;
-	return hash;
-}
-
+/* The hash distinguishes names that differ in characters that are not allowed, or beyond the room
+ * for a name. */
 static void launch_name_of(const char *origin, const char *value, char ret_name[TEAM_NAME_BYTES])
 {
 	enum { ROOM = TEAM_NAME_BYTES - 24 }; /* without the origin and the hash */
@@ -313,7 +305,7 @@ static void launch_name_of(const char *origin, const char *value, char ret_name[
 	}
 	ret_name[used] = '\0';
 	if (is_changed)
-		sprintf(ret_name + used, "#%08x", launch_hash_of(value));
+		sprintf(ret_name + used, "#%08x", (uint32_t)wire_hash(value, strlen(value)));
 }
 
 static const char *launch_value_of(const char *variable)

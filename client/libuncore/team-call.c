@@ -110,12 +110,8 @@ static int say_name(const char *name)
 static int join_once(struct call *call, const union wire_message *request, struct team_table *ret)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	int r = call_greet(call, &packet);
+	int r = call_ask_once(call, request, WIRE_TABLE, &packet);
 
-	if (r < 0)
-		return r;
-	wire_packet_done(&packet); /* the page is not wanted here */
-	r = team_call_explain(call_ask(call, request, WIRE_TABLE, &packet), call);
 	return r < 0 ? r : take_table(call, &packet, ret);
 }
 

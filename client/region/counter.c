@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,21 +23,6 @@
 #define HAS_RDPMC 0
 #endif
 
-/* Once in a thread's life: small code rather than fast. */
-#define _once_ __attribute__((cold))
-
-struct event {
-	char name[TABLE_EVENT_BYTES];
-	uint32_t type;
-	uint64_t config;
-};
-
-/* What UNCORE_MISSES asks for; it does not change. */
-struct counter_wish {
-	bool is_platforms; /* the event of the machine's platform; else .event */
-	struct event event;
-};
-
 /* --- which event --- */
 
 /*
@@ -52,44 +36,35 @@ struct counter_wish {
 static const char *const with_l3[] = { "sandybridge-ep", "haswell-ep", "broadwell-ep", "skylake-sp",
 	"cascade-lake", "icelake-sp", "sapphire-rapids", "granite-rapids", "sierra-forest",
 	"intel-client-old" };
-static const struct event miss_of_l3 = { "LONGEST_LAT_CACHE.MISS", PERF_TYPE_RAW, 0x412e };
-static const struct event page_faults = { "page-faults", PERF_TYPE_SOFTWARE,
+static const struct counter_event miss_of_l3 = { "LONGEST_LAT_CACHE.MISS", PERF_TYPE_RAW, 0x412e };
+static const struct counter_event page_faults = { "page-faults", PERF_TYPE_SOFTWARE,
 	PERF_COUNT_SW_PAGE_FAULTS };
 
-static bool counter_parse_wish(const char *text, struct counter_wish *ret)
-{
-	ret->is_platforms = strcmp(text, "1") == 0;
-	ret->event = page_faults;
-	if (ret->is_platforms || strcmp(text, page_faults.name) == 0)
-		return true;
-	ret->event.type = PERF_TYPE_RAW;
-	snprintf(ret->event.name, sizeof ret->event.name, "%s", text);
-	return *text == 'r' && number_parse_whole(text + 1, 16, UINT64_MAX, &ret->event.config);
-}
-
-_once_ int counter_wish(struct counter_wish **ret)
+int counter_wish(struct counter_wish *ret)
 {
 	const char *text = secure_getenv("UNCORE_MISSES");
-	_cleanup_free_ struct counter_wish *wish = NULL;
 
-	*ret = NULL;
+	*ret = (struct counter_wish){ .event = page_faults };
 	if (!text || !*text || strcmp(text, "0") == 0)
 		return 0;
-	wish = malloc(sizeof *wish);
-	if (!wish)
-		return error_say(-ENOMEM, "No memory to count misses.");
-	if (!counter_parse_wish(text, wish))
-		return error_say(-EINVAL,
-			"UNCORE_MISSES takes 1, page-faults, or r and the hexadecimal number of an "
-			"event of the CPU.");
-	*ret = take_ptr(wish);
-	return 0;
+	ret->is_platforms = strcmp(text, "1") == 0;
+	ret->is_set = ret->is_platforms || strcmp(text, page_faults.name) == 0;
+	if (ret->is_set)
+		return 0;
+	ret->event.type = PERF_TYPE_RAW;
+	snprintf(ret->event.name, sizeof ret->event.name, "%s", text);
+	ret->is_set =
+		*text == 'r' && number_parse_whole(text + 1, 16, UINT64_MAX, &ret->event.config);
+	return ret->is_set ? 0
+			   : error_say(-EINVAL,
+				     "UNCORE_MISSES takes 1, page-faults, or r and the hexadecimal "
+				     "number of an event of the CPU.");
 }
 
 /* --- why not --- */
 
 /* The first reason stays. uncore_error_text() stays as it is: it is about the caller's region. */
-_printf_(2, 3) _once_ static void keep_why(struct table *table, const char *format, ...)
+_printf_(2, 3) static void keep_why(struct table *table, const char *format, ...)
 {
 	struct table_header *header = &table->header;
 	char why[TABLE_WHY_BYTES];
@@ -112,7 +87,7 @@ static void read_paranoid(char *ret_text, size_t size_bytes)
 	ret_text[n > 0 ? strcspn(ret_text, "\n") : 0] = '\0';
 }
 
-_once_ static void keep_refusal(struct table *table, const char *event, int error)
+static void keep_refusal(struct table *table, const char *event, int error)
 {
 	char paranoid[16] = "";
 
@@ -132,7 +107,7 @@ _once_ static void keep_refusal(struct table *table, const char *event, int erro
 
 /* 0; -EAGAIN: the platform is not known yet; -ENOENT. The reason is kept. */
 static int counter_find_event(
-	struct table *table, const struct counter_wish *wish, struct event *ret)
+	struct table *table, const struct counter_wish *wish, struct counter_event *ret)
 {
 	char platform[UNCORE_NAME_MAX];
 	size_t i = 0;
@@ -156,7 +131,7 @@ static int counter_find_event(
 }
 
 /* All members of a team count the same event. */
-static bool agree_on(struct table *table, const struct event *event)
+static bool agree_on(struct table *table, const struct counter_event *event)
 {
 	struct table_header *header = &table->header;
 	const uint64_t key = ((uint64_t)event->type + 1) << 56 ^ event->config;
@@ -259,7 +234,7 @@ static int read_descriptor(const struct counter *counter, uint64_t *ret)
 
 /* --- all --- */
 
-static int open_event(const struct event *event, struct counter *ret)
+static int open_event(const struct counter_event *event, struct counter *ret)
 {
 	struct perf_event_attr attributes = {
 		.type = event->type,
@@ -285,9 +260,9 @@ static int open_event(const struct event *event, struct counter *ret)
 	return 0;
 }
 
-_once_ int counter_open(struct table *table, const struct counter_wish *wish, struct counter *ret)
+int counter_open(struct table *table, const struct counter_wish *wish, struct counter *ret)
 {
-	struct event event;
+	struct counter_event event;
 	int r = counter_find_event(table, wish, &event);
 
 	if (r == 0)

@@ -21,9 +21,21 @@ struct counter {
 	struct perf_event_mmap_page *page; /* NULL: it is read by read(2) */
 };
 
-/* What UNCORE_MISSES asks for. *@ret NULL: nothing. 0; -EINVAL, -ENOMEM, with a sentence. */
-struct counter_wish;
-int counter_wish(struct counter_wish **ret);
+struct counter_event {
+	char name[TABLE_EVENT_BYTES];
+	uint32_t type; /* as of perf_event_open(2) */
+	uint64_t config;
+};
+
+/* What UNCORE_MISSES asks for; it does not change. */
+struct counter_wish {
+	bool is_set;       /* else for nothing */
+	bool is_platforms; /* the event of the machine's platform; else .event */
+	struct counter_event event;
+};
+
+/* 0; -EINVAL with a sentence: nothing is counted. */
+int counter_wish(struct counter_wish *ret);
 
 /*
  * Opens the event for the calling thread. -EAGAIN: it is the platform's, which is not known yet.

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "client/region/cell.h"
-#include "client/region/counter.h"
 #include "client/region/pace.h"
 #include "common/clock.h"
 
@@ -112,7 +111,7 @@ static bool misses_go_on(const struct regions *regions, bool is_inside, struct t
 	struct table *table = regions->team.table;
 
 	if (thread.state == THREAD_NEW)
-		thread.state = begin_counting(table, regions->misses);
+		thread.state = begin_counting(table, &regions->misses);
 	if (is_inside)
 		misses_charge(regions, NULL, timer);
 	if (timer->is_on)
@@ -155,6 +154,6 @@ void misses_abandon(const struct regions *regions, const struct passage *passage
 {
 	struct timer timer = { .is_on = false };
 
-	if (regions->misses && thread.owner == regions)
+	if (regions->misses.is_set && thread.owner == regions)
 		misses_charge(regions, passage->region, &timer);
 }

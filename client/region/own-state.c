@@ -53,10 +53,8 @@ static int state_init(struct regions *regions, const char *name, struct own_stat
 {
 	struct table *table = regions->team.table;
 	unsigned rows[STATE_ROWS] = { 0 }, number;
-	int r = region_check_name(name);
+	int r = region_check_text("The name of a state", name, STATE_NAME_MOST + 1);
 
-	if (r == 0 && strlen(name) > STATE_NAME_MOST)
-		r = error_say(-EINVAL, "The name of a state has 1 to %d bytes.", STATE_NAME_MOST);
 	if (r == 0)
 		r = find_rows(regions, name, rows);
 	if (r < 0)

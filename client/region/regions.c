@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/region/counter.h"
 #include "common/text.h"
 
 int regions_no_memory(void)
@@ -113,25 +112,17 @@ void regions_release(void)
 
 /* --- by name --- */
 
-int region_check_name(const char *name)
+int region_check_text(const char *what, const char *text, size_t size_bytes)
 {
-	if (!name || !*name || !memchr(name, '\0', REGION_NAME_MAX))
-		return error_say(
-			-EINVAL, "A region's name has 1 to %d bytes.", REGION_NAME_MAX - 1);
-	if (!text_is_plain(name))
-		return error_say(-EINVAL,
-			"A region's name is UTF-8 without control characters: it is shown on "
-			"terminals and in JSON.");
-	return 0;
+	if (text && *text && memchr(text, '\0', size_bytes) && text_is_plain(text))
+		return 0;
+	return error_say(-EINVAL, "%s is UTF-8 of 1 to %zu bytes without control characters.", what,
+		size_bytes - 1);
 }
 
 static struct region **bucket_of(struct regions *regions, const char *name)
 {
-	unsigned hash = 5381; /* Bernstein's */
-
-	for (int left = REGION_NAME_MAX; left > 0 && *name; left--, name++)
-		hash = hash * 33 ^ (unsigned char)*name;
-	return &regions->buckets[hash % REGION_BUCKETS];
+	return &regions->buckets[wire_hash(name, strnlen(name, REGION_NAME_MAX)) % REGION_BUCKETS];
 }
 
 static struct region *regions_find(struct region *const *bucket, const char *name)

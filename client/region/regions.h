@@ -8,12 +8,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "client/region/counter.h"
 #include "client/region/meter.h"
 #include "client/region/state.h"
 #include "client/region/team.h"
 #include "client/trace/ring.h"
-
-struct counter_wish;
 
 enum {
 	REGION_NAME_MAX = TABLE_NAME_BYTES,
@@ -59,10 +58,10 @@ struct regions {
 	struct meter meter;
 	struct spans spans;
 	struct states states;
-	struct trace_file *trace;    /* NULL: none is wanted */
-	struct counter_wish *misses; /* NULL: none are wanted */
-	struct regions *inherited;   /* in a forked child: the parent's, which it must not touch */
-	pthread_mutex_t lock;        /* held to add a region, and to count threads */
+	struct trace_file *trace; /* NULL: none is wanted */
+	struct counter_wish misses;
+	struct regions *inherited; /* in a forked child: the parent's, which it must not touch */
+	pthread_mutex_t lock;      /* held to add a region, and to count threads */
 	struct region *buckets[REGION_BUCKETS]; /* by name; read without the lock */
 	struct region *others;                  /* the names that have no room; atomic */
 };
@@ -100,8 +99,14 @@ void regions_leave_states(struct regions *regions);
  * part of a module goes with it. */
 void regions_forget_threads(void);
 
-/* -EINVAL with a sentence: @name cannot be the name of a region. */
-int region_check_name(const char *name);
+/* -EINVAL, with a sentence that begins with @what: @text is not UTF-8 of 1 to @size_bytes - 1 bytes
+ * without control characters. */
+int region_check_text(const char *what, const char *text, size_t size_bytes);
+
+static inline int region_check_name(const char *name)
+{
+	return region_check_text("A region's name", name, REGION_NAME_MAX);
+}
 
 /* Keeps the failure @r, with the calling thread's sentence, for the report. Returns @r. */
 static inline int regions_remember(struct regions *regions, int r)

@@ -12,7 +12,6 @@
 #include "client/region/passage.h"
 #include "client/region/regions.h"
 #include "common/clock.h"
-#include "common/text.h"
 
 enum { KNOWN = 16 };
 
@@ -132,7 +131,7 @@ static int stack_begin(struct regions *regions, const char *name)
 	}
 	outer = stack->depth ? stack->frames[stack->depth - 1].region : NULL;
 	frame = &stack->frames[stack->depth++];
-	r = (regions->misses ? misses_begin : passage_begin)(regions, region, outer, frame);
+	r = (regions->misses.is_set ? misses_begin : passage_begin)(regions, region, outer, frame);
 	regions_trace(regions, TRACE_BEGIN, region->index, frame->begun_ns, 0);
 	return r;
 }
@@ -175,7 +174,7 @@ static int stack_end(struct regions *regions, const char *name)
 	frame = &stack->frames[--stack->depth];
 	stack->took_ns = now_ns - frame->begun_ns;
 	regions_trace(regions, TRACE_END, frame->region->index, now_ns, 0);
-	return (regions->misses ? misses_end : passage_end)(regions, frame, now_ns);
+	return (regions->misses.is_set ? misses_end : passage_end)(regions, frame, now_ns);
 }
 
 _public_ int uncore_region_begin(const char *name)
@@ -200,10 +199,9 @@ static int stack_go_on(struct regions *regions, struct passage *frame, struct re
 {
 	int r;
 
-	if (!regions->trace && !regions->misses)
-		return passage_next(regions, frame, region);
-	regions_trace(regions, TRACE_END, frame->region->index, clock_now_ns(), 0);
-	r = (regions->misses ? misses_next : passage_next)(regions, frame, region);
+	if (regions->trace)
+		regions_trace(regions, TRACE_END, frame->region->index, clock_now_ns(), 0);
+	r = (regions->misses.is_set ? misses_next : passage_next)(regions, frame, region);
 	regions_trace(regions, TRACE_BEGIN, region->index, frame->begun_ns, 0);
 	return r;
 }
@@ -245,13 +243,10 @@ _public_ int uncore_region_next(const char *old, const char *new)
 static int title(struct regions *regions, const char *name, const char *text)
 {
 	struct region *region;
-	int r;
+	int r = region_check_text("A region's title", text, TABLE_TITLE_BYTES);
 
-	if (!text || !*text || !memchr(text, '\0', TABLE_TITLE_BYTES) || !text_is_plain(text))
-		return error_say(-EINVAL,
-			"A region's title is UTF-8 of 1 to %d bytes without control characters.",
-			TABLE_TITLE_BYTES - 1);
-	r = regions_find_or_add(regions, name, &region);
+	if (r == 0)
+		r = regions_find_or_add(regions, name, &region);
 	if (r < 0)
 		return r;
 	if (region->index == TABLE_OTHERS)
@@ -274,11 +269,9 @@ static int stack_work(struct regions *regions, const char *name, double amount, 
 
 	if (!(amount >= 0) || isinf(amount))
 		return error_say(-EINVAL, "An amount of work is a number from 0 on.");
-	if (!unit || !*unit || !memchr(unit, '\0', TABLE_UNIT_BYTES) || !text_is_plain(unit))
-		return error_say(-EINVAL,
-			"A unit of work is UTF-8 of 1 to %d bytes without control characters.",
-			TABLE_UNIT_BYTES - 1);
-	r = regions_find_or_add(regions, name, &region);
+	r = region_check_text("A unit of work", unit, TABLE_UNIT_BYTES);
+	if (r == 0)
+		r = regions_find_or_add(regions, name, &region);
 	return r < 0 ? r : passage_work(regions, region, amount, unit);
 }
 
