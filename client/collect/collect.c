@@ -189,7 +189,7 @@ static int observe_table(
 {
 	struct member observer;
 	struct meter meter;
-	int r = member_observe(&observer, table, fd);
+	int r = member_join(&observer, table, fd, TABLE_OBSERVES);
 
 	if (r < 0)
 		return r;

@@ -90,12 +90,13 @@ static void add_outside_part(const struct table *table, struct table_interval *i
 	part->is_open = part->own_ns > 0 || is_beside;
 }
 
-/* A part is alone so far if a thread may have run there. The thread that began a span is outside of
- * it, and may move bytes of its own. */
-static void find_alone(
+/* The parts follow each other in the bytes of the interval. A part is alone so far if a thread may
+ * have run there. The thread that began a span is outside of it, and may move bytes of its own. */
+static void divide(
 	const struct table *table, struct table_interval *interval, uint64_t own_ns, bool is_late)
 {
 	const uint64_t outside_ns = interval->total_ns - own_ns;
+	uint64_t before_ns = 0;
 	uint32_t n_run = 0;
 
 	for (uint32_t i = 0; i < interval->n_parts; i++)
@@ -106,6 +107,9 @@ static void find_alone(
 		part->is_alone = part->is_alone && n_run == 1 && own_ns && !is_late &&
 				 outside_ns <= interval->total_ns / OUTSIDE_MOST &&
 				 !LOAD(table->regions[part->place].has_spans);
+		part->before_ns = before_ns;
+		part->total_ns = interval->total_ns;
+		before_ns += part->own_ns;
 	}
 }
 
@@ -143,14 +147,16 @@ static void add_row_part(const struct table *table, struct table_interval *inter
 	unsigned number;
 	const int row = state_find_row(table, place, &number);
 	const uint64_t own_ns = row < 0 ? 0 : own_row_ns(interval, last, number, row);
+	const uint64_t time_ns = interval->to.at_ns - interval->from_ns;
 	struct table_part *part;
 
 	if (!own_ns)
 		return;
 	part = add_part(interval, place);
-	part->is_row = part->is_open = true;
+	part->is_open = true;
 	part->own_ns = part->open_ns = own_ns;
-	part->is_alone = own_ns == interval->to.at_ns - interval->from_ns;
+	part->is_alone = own_ns == time_ns;
+	part->total_ns = time_ns;
 }
 
 static void fill_parts(
@@ -170,7 +176,7 @@ static void fill_parts(
 			own_ns += room->activities.places[i].own_ns;
 		}
 	add_outside_part(table, interval, room->activities.places[TABLE_OUTSIDE].own_ns, own_ns);
-	find_alone(table, interval, own_ns, room->activities.is_late);
+	divide(table, interval, own_ns, room->activities.is_late);
 	for (unsigned i = 0; i < n_regions; i++)
 		add_row_part(table, interval, i, last);
 }
@@ -202,19 +208,10 @@ static struct table_interval *interval_at(struct table *table, uint64_t number)
 /* Adds the interval to the sums. */
 static void add_to_sums(struct table *table, uint64_t number, const struct table_interval *interval)
 {
-	const uint64_t time_ns = interval->to.at_ns - interval->from_ns;
-	struct sums_share share = { .total = interval->total_ns };
-
-	for (uint32_t i = 0; i < interval->n_parts; i++) {
-		const struct table_part *part = &interval->parts[i];
-		const struct sums_share row = { 0, part->own_ns, time_ns };
-
-		share.before = share.after;
-		share.after += part->is_row ? 0 : part->own_ns;
-		if (part->place < TABLE_PLACES)
-			sums_add(&table->sums[part->place], number, interval, part,
-				part->is_row ? &row : &share);
-	}
+	for (uint32_t i = 0; i < interval->n_parts; i++)
+		if (interval->parts[i].place < TABLE_PLACES)
+			sums_add(&table->sums[interval->parts[i].place], number, interval,
+				&interval->parts[i]);
 	STORE(table->header.ended_from_ns, interval->to.begin_ns);
 	STORE(table->header.ended_at_ns, interval->to.at_ns);
 	__atomic_store_n(&table->header.added, number, __ATOMIC_RELEASE);

@@ -157,8 +157,7 @@ static int note_descriptor(struct member *member)
 	return 0;
 }
 
-static int member_join_in_phase(
-	struct member *ret, struct table *table, int fd, enum table_phase phase)
+int member_join(struct member *ret, struct table *table, int fd, enum table_phase phase)
 {
 	int r;
 
@@ -167,16 +166,6 @@ static int member_join_in_phase(
 	if (r == 0)
 		r = find_slot(ret);
 	return r < 0 ? r : 0;
-}
-
-int member_join(struct member *ret, struct table *table, int fd)
-{
-	return member_join_in_phase(ret, table, fd, TABLE_JOINED);
-}
-
-int member_observe(struct member *ret, struct table *table, int fd)
-{
-	return member_join_in_phase(ret, table, fd, TABLE_OBSERVES);
 }
 
 /* --- who lives --- */

@@ -41,15 +41,13 @@ static inline bool member_is_alone(const struct member *member)
 	       (member->is_own && LOAD(member->table->header.n_joined) <= 1);
 }
 
-/* Takes a slot. -ENOSPC: living members hold all slots; -ENOMEM; errno of fcntl(2). */
-int member_join(struct member *ret, struct table *table, int fd);
-
 /*
- * As member_join(), for a process that takes one reading for the team. It does not count as a
- * process of the team: the last member that leaves does not wait for it. -ENOSPC: each slot was a
- * member's.
+ * Takes a slot. @phase: TABLE_JOINED, or TABLE_OBSERVES to take one reading for the team: such a
+ * process does not count as one of the team, and the last member that leaves does not wait for it.
+ * -ENOSPC: living members hold all slots, or, for an observer, each slot was a member's; errno of
+ * fcntl(2).
  */
-int member_observe(struct member *ret, struct table *table, int fd);
+int member_join(struct member *ret, struct table *table, int fd, enum table_phase phase);
 
 /* Is @fd a descriptor of this member's table? */
 bool member_has_file(const struct member *member, int fd);

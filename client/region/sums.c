@@ -17,10 +17,11 @@ static uint64_t share_bound(uint64_t bytes, uint64_t at, uint64_t total)
 }
 
 static void sums_add_value(struct table_sum *sum, const struct uncore_delta_value *moved,
-	const struct table_part *part, const struct sums_share *share)
+	const struct table_part *part)
 {
-	const uint64_t own = share_bound(moved->count, share->after, share->total) -
-			     share_bound(moved->count, share->before, share->total);
+	const uint64_t after_ns = part->before_ns + part->own_ns;
+	const uint64_t own = share_bound(moved->count, after_ns, part->total_ns) -
+			     share_bound(moved->count, part->before_ns, part->total_ns);
 
 	sum->quality |= moved->quality;
 	sum->share += own;
@@ -31,10 +32,10 @@ static void sums_add_value(struct table_sum *sum, const struct uncore_delta_valu
 }
 
 static void sums_add_socket(struct table_socket *socket, const struct uncore_delta *moved,
-	const struct table_part *part, const struct sums_share *share)
+	const struct table_part *part)
 {
 	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
-		sums_add_value(&socket->metrics[i], &moved->values[i], part, share);
+		sums_add_value(&socket->metrics[i], &moved->values[i], part);
 	if (!part->is_open || !moved->n_values)
 		return;
 	socket->open_ns += moved->window_ns;
@@ -64,7 +65,7 @@ static struct table_socket sums_copy_socket(
 }
 
 void sums_add(struct table_sums *sums, uint64_t number, const struct table_interval *interval,
-	const struct table_part *part, const struct sums_share *share)
+	const struct table_part *part)
 {
 	const unsigned from = latest(sums), to = !from;
 	const uint32_t n = bounded(interval->to.n_sockets);
@@ -75,7 +76,7 @@ void sums_add(struct table_sums *sums, uint64_t number, const struct table_inter
 		struct table_socket socket = sums_copy_socket(sums, s, from);
 
 		if (s < bounded(interval->n_sockets))
-			sums_add_socket(&socket, &interval->moved[s], part, share);
+			sums_add_socket(&socket, &interval->moved[s], part);
 		table_copy(&sums->sockets[s][to], &socket, sizeof socket);
 	}
 	STORE(sums->n_sockets[to], n);

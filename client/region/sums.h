@@ -4,17 +4,12 @@
 
 #include "client/region/table.h"
 
-/* The part of an interval that a region has: from .before to .after of .total. */
-struct sums_share {
-	uint64_t before, after, total;
-};
-
 /*
  * Adds interval number @number, unless it is in the sums already. One member at a time does so, and
  * the next one may repeat what it did before it was killed.
  */
 void sums_add(struct table_sums *sums, uint64_t number, const struct table_interval *interval,
-	const struct table_part *part, const struct sums_share *share);
+	const struct table_part *part);
 
 /* Of one region, as sums_read() found it. */
 struct sums {

@@ -74,9 +74,11 @@ struct table_post {
 /* What a region, or a row of a state, did in an interval. */
 struct table_part {
 	uint16_t place; /* TABLE_OUTSIDE: threads in no region */
-	uint8_t is_open, is_alone, is_row;
+	uint8_t is_open, is_alone;
 	uint64_t own_ns;  /* of threads whose innermost region it was; of a row, its time */
 	uint64_t open_ns; /* part of the interval in which it may have been open */
+	/* its share of the bytes is from .before_ns to .before_ns + .own_ns of .total_ns */
+	uint64_t before_ns, total_ns;
 };
 
 /* An interval, between two readings. It is complete before anything is added to the sums. */
@@ -134,7 +136,7 @@ enum table_phase {
 	TABLE_JOINED,
 	TABLE_LEFT,
 	TABLE_DIED,
-	TABLE_OBSERVES, /* takes one reading; is not a process of the team (member_observe()) */
+	TABLE_OBSERVES, /* takes one reading; is not a process of the team */
 };
 
 struct table_slot {

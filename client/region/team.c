@@ -169,7 +169,7 @@ static int team_enter(struct team *team)
 		end_if_deserted(team);
 	if (ending_now(team->table) == ENDED)
 		return 0;
-	r = member_join(&team->member, team->table, team->kept.fd);
+	r = member_join(&team->member, team->table, team->kept.fd, TABLE_JOINED);
 	if (r < 0)
 		return r;
 	team->member.is_own = team->maker;

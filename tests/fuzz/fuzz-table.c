@@ -198,9 +198,9 @@ static void turn(struct member *member)
 
 static void come(struct member *member)
 {
-	if (member_join(member, all.table, MEMBER_ALONE) < 0) {
+	if (member_join(member, all.table, MEMBER_ALONE, TABLE_JOINED) < 0) {
 		all.table->slots[0].state = 0; /* that all are taken was a lie */
-		if (member_join(member, all.table, MEMBER_ALONE) < 0)
+		if (member_join(member, all.table, MEMBER_ALONE, TABLE_JOINED) < 0)
 			abort();
 	}
 	member->fd = NOT_OPEN;

@@ -30,11 +30,12 @@ static inline void game_begin(struct game *game)
 	game->table->header.n_sockets = 2;
 	game->table->header.n_metrics = 1;
 	for (int i = 0; i < TEAM_MOST; i++) {
-		assert_int_equal(member_join(&game->members[i], game->table, MEMBER_ALONE), 0);
+		assert_int_equal(
+			member_join(&game->members[i], game->table, MEMBER_ALONE, TABLE_JOINED), 0);
 		for (unsigned r = 0; r < 8; r++)
 			table_use_cell(game->table, game->members[i].slot, r);
 	}
-	assert_int_equal(member_join(&game->blocker, game->table, MEMBER_ALONE), 0);
+	assert_int_equal(member_join(&game->blocker, game->table, MEMBER_ALONE, TABLE_JOINED), 0);
 	for (unsigned r = 0; r < 8; r++)
 		assert_int_equal(
 			table_find_or_add(game->table, (char[]){ (char)('a' + r), '\0' }), r);

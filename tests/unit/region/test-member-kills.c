@@ -103,7 +103,7 @@ static void use_cells(struct member *member)
 
 static void come(struct member *member)
 {
-	CHECK(member_join(member, scene.table, scene.fd) == 0);
+	CHECK(member_join(member, scene.table, scene.fd, TABLE_JOINED) == 0);
 	use_cells(member);
 }
 
@@ -143,7 +143,7 @@ static void observe_dead(void)
 	struct member member;
 	struct meter meter;
 
-	CHECK(member_observe(&member, scene.table, scene.fd) == 0);
+	CHECK(member_join(&member, scene.table, scene.fd, TABLE_OBSERVES) == 0);
 	meter_init(&meter, scene.table);
 	member_look_for_dead(&member);
 	read_with(&member, &meter);
@@ -355,7 +355,7 @@ static void change_regions(void)
 {
 	struct member member;
 
-	CHECK(member_join(&member, scene.table, MEMBER_ALONE) == 0);
+	CHECK(member_join(&member, scene.table, MEMBER_ALONE, TABLE_JOINED) == 0);
 	use_cells(&member);
 	raise(SIGSTOP);
 	enter_at(&member, 1, 0);
@@ -437,7 +437,7 @@ static void check_copy(struct table *copy, unsigned slot)
 	struct member member;
 
 	copy_table(copy);
-	assert_int_equal(member_join(&member, copy, MEMBER_ALONE), 0);
+	assert_int_equal(member_join(&member, copy, MEMBER_ALONE, TABLE_JOINED), 0);
 	assert_int_equal(member.slot, slot);
 	use_cells(&member);
 	check_sums(&member);
@@ -497,7 +497,7 @@ static void read_as_wanted(void)
 {
 	struct member member;
 
-	CHECK(member_join(&member, scene.table, scene.fd) == 0);
+	CHECK(member_join(&member, scene.table, scene.fd, TABLE_JOINED) == 0);
 	for (;;) {
 		raise(SIGSTOP);
 		add_reading(&member, *wanted);
@@ -541,7 +541,7 @@ CASE("a member may be stopped anywhere while it adds a reading, which is not los
 	wanted = mmap(
 		NULL, sizeof *wanted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(wanted != MAP_FAILED);
-	assert_int_equal(member_join(&other, scene.table, scene.fd), 0);
+	assert_int_equal(member_join(&other, scene.table, scene.fd, TABLE_JOINED), 0);
 	add_reading(&other, 1);
 	pid = start(read_as_wanted, true);
 	assert_true(traced_stops(pid, &status));

@@ -122,10 +122,11 @@ static int obey(struct team *team, char order)
 {
 	switch (order) {
 	case 'j': /* joins the first table */
-		CHECK(member_join(&team->member, uncored.table, uncored.fds[0]) == 0);
+		CHECK(member_join(&team->member, uncored.table, uncored.fds[0], TABLE_JOINED) == 0);
 		return (int)team->member.slot;
 	case 'w': /* observes it */
-		CHECK(member_observe(&team->member, uncored.table, uncored.fds[0]) == 0);
+		CHECK(member_join(&team->member, uncored.table, uncored.fds[0], TABLE_OBSERVES) ==
+			0);
 		return (int)team->member.slot;
 	case 'i': /* is inside the first region */
 		table_use_cell(uncored.table, team->member.slot, 0);
@@ -317,7 +318,8 @@ TEAM_CASE("an observer leaves members' counts alone")
 	struct member observer;
 
 	fill_slots(0);
-	assert_int_equal(member_observe(&observer, uncored.table, uncored.fds[0]), -ENOSPC);
+	assert_int_equal(
+		member_join(&observer, uncored.table, uncored.fds[0], TABLE_OBSERVES), -ENOSPC);
 }
 
 /* --- when a team is over --- */

@@ -37,7 +37,7 @@ static void begin(struct scene *scene, const struct fake_options *options)
 	assert_int_equal(table_map(fd, table_bytes(), &scene->table), 0);
 	close(fd);
 	assert_int_equal(table_find_or_add(scene->table, "solve"), 0);
-	assert_int_equal(member_join(&scene->member, scene->table, MEMBER_ALONE), 0);
+	assert_int_equal(member_join(&scene->member, scene->table, MEMBER_ALONE, TABLE_JOINED), 0);
 	meter_init(&scene->meter, scene->table);
 }
 

@@ -167,7 +167,8 @@ CASE("threads that are members of one table enter, leave and look at once")
 	}
 	for (unsigned i = 0; i <= MEMBERS; i++) {
 		players[i].seed = i;
-		assert_int_equal(member_join(&players[i].member, table, MEMBER_ALONE), 0);
+		assert_int_equal(
+			member_join(&players[i].member, table, MEMBER_ALONE, TABLE_JOINED), 0);
 		players[i].member.fd = NOT_OPEN;
 		for (unsigned r = 0; r < REGIONS; r++)
 			table_use_cell(table, players[i].member.slot, r);
