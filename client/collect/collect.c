@@ -196,7 +196,6 @@ static int observe_table(
 	meter_init(&meter, table);
 	meter.reader.socket_path = socket_path;
 	meter.is_observers = true;
-	meter.retry_at_ns = last ? UINT64_MAX : 0; /* another reading would be too late */
 	r = last ? 0 : meter_connect(&meter);
 	if (r == 0)
 		r = add_reading(&observer, &meter, last);

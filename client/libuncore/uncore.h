@@ -386,38 +386,20 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * deep per thread), may recur in themselves, and overlap with passages of other threads and
  * processes.
  *
- * Processes of one user on one node that belong to one job step are a *team*: the ranks of an
- * mpirun or srun, as its environment variables say, or all processes with the same UNCORE_TEAM. A
- * process without either is a team of one. A socket's counts cannot be divided among threads or
- * processes. So a region is open while any thread of the team is inside it. Only the begin that
- * opens it and the end that closes it take a fresh reading of all sockets, and the difference is
- * added to the region once. Its window is the time in which it was open, not the sum over threads.
- * All other begins and ends take no reading and make no system call.
+ * Processes of one user on one node that belong to one job step are a *team*. A process without a
+ * job step and the children that it forks are one, too. A socket's counts cannot be divided among
+ * threads or processes. So a region is open while any thread of the team is inside it. Only the
+ * begin that opens it and the end that closes it take a fresh reading of all sockets, and of short
+ * passages one after many. All other begins and ends take no reading and make no system call. What
+ * moved between two readings belongs to the regions that were open: uncore-numbers(7).
  *
- * If passages are usually shorter than 2 ms, and shorter than 50 readings, there is one reading
- * after many of them, at a begin or end. What moved between two readings is shared out by the time
- * of threads among the regions that were open, and the time outside of all. The report also says
- * what a region moved at least and at most: uncore-numbers(7).
+ * Name: 1 to 63 bytes of UTF-8 without control characters; copied. A team has at most 1024
+ * processes at a time, and 999 regions; the names of all others share one, "(other names)".
  *
- * Name: 1 to 63 bytes of UTF-8 without control characters; copied. A team has at most 1000 regions,
- * and 1024 processes at a time.
- *
- * When the last process of a team exits, it writes the sums of all its processes to stderr as a
- * table, or as JSON (uncore-report(5)) to the file that UNCORE_REPORT names. In that name %p stands
- * for the process id, %h for the host name, %r for the MPI rank (from the launcher's environment;
- * the process id if there is none), %j for the batch system's job id ("nojob" if there is none), %%
- * for %. A relative name is taken from the folder in which the library was loaded. If that file
- * cannot be written, the table goes to stderr. A destructor of the library writes the report, after
- * the program's own exit handlers and destructors. The counts of a team outlive all of its
- * processes: see uncore_team_record(). A process without a job step and the children that it forks
- * are a team, too, but its counts end with the last of them, unless UNCORE_REPORT is set: see
- * uncore_table_record(). A child that cannot share its parent's counts adds ".PID" to a name
- * without %p.
- *
- * UNCORE_OVERHEAD is the percentage of the wall time that readings of short regions may take, 2 by
- * default; 0: each begin and each end takes a reading. The first process of a team decides for all.
- *
- * A team has 999 regions; the names of all others share one, "(other names)".
+ * When the last process of a team exits, a destructor of the library writes the sums of all its
+ * processes to stderr as a table, or as JSON (uncore-report(5)) to the file that UNCORE_REPORT
+ * names. libuncore(3) says what %p, %h, %r, %j and %% are in that name, what stays of processes
+ * that do not exit, and what UNCORE_OVERHEAD and the other variables do.
  *
  * begin: -EINVAL (name), -ENOMEM: nothing was opened; -EOVERFLOW (too deep), -EBADF: the program
  * has closed a descriptor of the library; or as uncore_open() and uncore_read(). Otherwise a region

@@ -16,6 +16,7 @@
 #include "client/region/own-table.h"
 #include "client/region/pace.h"
 #include "common/clock.h"
+#include "common/number.h"
 
 /* States in header.ending. ENDING is in the lowest byte. Other values count as OPEN. */
 enum { OPEN = 0, ENDING = 1, ENDED = 2 };
@@ -105,13 +106,9 @@ static bool team_end_run(struct team *team)
 static uint32_t wished_overhead(void)
 {
 	const char *text = secure_getenv("UNCORE_OVERHEAD");
-	char *end;
 	double percent;
 
-	if (!text || !*text)
-		return OVERHEAD;
-	percent = strtod(text, &end);
-	if (*end || !(percent >= 0 && percent <= 100))
+	if (!text || !number_parse_decimal(text, 100, &percent) || percent > 100)
 		return OVERHEAD;
 	return (uint32_t)ceil(percent * 100);
 }
