@@ -93,18 +93,6 @@ static void misses_charge(
 		timer->time_ns += clock_now_ns() - began_ns;
 }
 
-static struct timer charge_passage(const struct regions *regions, const struct passage *passage)
-{
-	const struct region *region = passage->region;
-	struct timer timer = timer_new(regions, region);
-
-	misses_charge(regions, region, &timer);
-	if (passage->is_counted && thread.state == THREAD_COUNTS)
-		__atomic_fetch_add(&regions->team.table->regions[region->index].n_counted, 1,
-			__ATOMIC_RELAXED);
-	return timer;
-}
-
 /* The call of begin or end is over, and the thread inside a region or not. True: it counts. */
 static bool misses_go_on(const struct regions *regions, bool is_inside, struct timer *timer)
 {
@@ -119,34 +107,24 @@ static bool misses_go_on(const struct regions *regions, bool is_inside, struct t
 	return thread.state == THREAD_COUNTS;
 }
 
-int misses_begin(
-	struct regions *regions, struct region *region, struct region *outer, struct passage *ret)
+int misses_cross(
+	struct regions *regions, struct passage *passage, struct region *next, uint64_t now_ns)
 {
+	const struct region *old = passage->region, *inside = old ? old : passage->outer;
 	struct timer timer;
+	bool counts;
 	int r;
 
 	misses_adopt(regions);
-	timer = timer_new(regions, region);
-	if (outer)
-		misses_charge(regions, outer, &timer);
-	r = passage_begin(regions, region, outer, ret);
-	ret->is_counted = misses_go_on(regions, true, &timer);
-	return r;
-}
-
-int misses_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
-{
-	struct timer timer = charge_passage(regions, passage);
-	const int r = passage_end(regions, passage, now_ns);
-	misses_go_on(regions, passage->outer, &timer);
-	return r;
-}
-
-int misses_next(struct regions *regions, struct passage *passage, struct region *next)
-{
-	struct timer timer = charge_passage(regions, passage);
-	const int r = passage_next(regions, passage, next);
-	passage->is_counted = misses_go_on(regions, true, &timer);
+	timer = timer_new(regions, old ? old : next);
+	if (inside)
+		misses_charge(regions, inside, &timer);
+	if (old && passage->is_counted && thread.state == THREAD_COUNTS)
+		__atomic_fetch_add(
+			&regions->team.table->regions[old->index].n_counted, 1, __ATOMIC_RELAXED);
+	r = passage_cross(regions, passage, next, now_ns);
+	counts = misses_go_on(regions, next || passage->outer, &timer);
+	passage->is_counted = next && counts;
 	return r;
 }
 

@@ -16,11 +16,9 @@
 
 #include "client/region/passage.h"
 
-/* As those of passage.h, for a process that wants misses. */
-int misses_begin(
-	struct regions *regions, struct region *region, struct region *outer, struct passage *ret);
-int misses_end(struct regions *regions, const struct passage *passage, uint64_t now_ns);
-int misses_next(struct regions *regions, struct passage *passage, struct region *next);
+/* As passage_cross(), for a process that wants misses. */
+int misses_cross(
+	struct regions *regions, struct passage *passage, struct region *next, uint64_t now_ns);
 
 /* Before a passage is abandoned; also without misses. */
 void misses_abandon(const struct regions *regions, const struct passage *passage);

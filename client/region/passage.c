@@ -111,23 +111,6 @@ static void note_cost(struct regions *regions, const struct edge *edge)
 		pace_add_cost(regions->team.table, time_ns);
 }
 
-static bool region_is_long(struct regions *regions, const struct region *region, uint64_t now_ns)
-{
-	return pace_is_long(
-		regions->team.table, LOAD(region->usual_ns), LOAD(region->last_ns), now_ns);
-}
-
-/* A region whose passages are long is read at the edges of the time in which it is open. */
-static bool begin_is_read(struct regions *regions, const struct region *region, uint64_t now_ns)
-{
-	const struct member *member = &regions->team.member;
-
-	return (region_is_long(regions, region, now_ns) &&
-		       !own_cell(regions, region->index)->inside &&
-		       table_is_only(member->table, member->slot, region->index)) ||
-	       pace_is_due(member->table, now_ns);
-}
-
 /* --- begin --- */
 
 /* A thread inside @outer begins another region, or is back from it. */
@@ -164,19 +147,6 @@ static void come_in(struct regions *regions, struct edge *edge, struct passage *
 	pthread_mutex_unlock(&region->lock);
 }
 
-int passage_begin(
-	struct regions *regions, struct region *region, struct region *outer, struct passage *ret)
-{
-	const uint64_t now_ns = clock_now_ns();
-	struct edge edge = edge_read(regions, now_ns, begin_is_read(regions, region, now_ns));
-
-	*ret = (struct passage){ .region = region, .outer = outer };
-	change_outer(regions, outer, -1, &edge);
-	come_in(regions, &edge, ret);
-	note_cost(regions, &edge);
-	return ret->error;
-}
-
 /* --- end --- */
 
 /* Repeats the sentence of the failed begin. */
@@ -188,27 +158,6 @@ static int repeat_failure(struct region *region, int error)
 	failure = region->failure;
 	pthread_mutex_unlock(&region->lock);
 	return failure.error == error ? failure_say(&failure) : error;
-}
-
-/* From here on the thread is about to leave. Does no other one of the team stay in the region? */
-static bool begin_leaving(struct regions *regions, struct region *region)
-{
-	const struct member *member = &regions->team.member;
-	bool is_last;
-
-	pthread_mutex_lock(&region->lock);
-	region->n_leaving++;
-	is_last = own_cell(regions, region->index)->inside <= region->n_leaving;
-	pthread_mutex_unlock(&region->lock);
-	return is_last && table_is_only(member->table, member->slot, region->index);
-}
-
-static bool end_is_read(
-	struct regions *regions, struct region *region, uint64_t now_ns, bool *ret_is_leaving)
-{
-	*ret_is_leaving = region_is_long(regions, region, now_ns);
-	return (*ret_is_leaving && begin_leaving(regions, region)) ||
-	       pace_is_due(regions->team.table, now_ns);
 }
 
 static void learn(struct region *region, uint64_t time_ns)
@@ -245,38 +194,67 @@ static int passage_error(
 								: 0;
 }
 
-int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
-{
-	bool is_leaving;
-	struct edge edge = edge_read(
-		regions, now_ns, end_is_read(regions, passage->region, now_ns, &is_leaving));
-	int r = passage_error(regions, passage, &edge);
+/* --- both --- */
 
-	edge.is_leaving = is_leaving;
-	edge.is_timed = passage->is_timed;
-	go_out(regions, passage, &edge, r);
-	change_outer(regions, passage->outer, 1, &edge);
-	note_cost(regions, &edge);
-	return r;
+static bool region_is_long(struct regions *regions, const struct region *region, uint64_t now_ns)
+{
+	return region && pace_is_long(regions->team.table, LOAD(region->usual_ns),
+				 LOAD(region->last_ns), now_ns);
 }
 
-/* One reading ends the one passage and begins the other. */
-int passage_next(struct regions *regions, struct passage *passage, struct region *next)
+/* Is no other member in the region? */
+static bool is_only(const struct regions *regions, const struct region *region)
 {
-	const uint64_t now_ns = clock_now_ns();
-	const struct passage ended = *passage;
-	bool is_leaving;
-	struct edge edge = edge_read(regions, now_ns,
-		end_is_read(regions, ended.region, now_ns, &is_leaving) ||
-			begin_is_read(regions, next, now_ns));
-	int r = passage_error(regions, &ended, &edge);
+	const struct member *member = &regions->team.member;
 
-	edge.is_leaving = is_leaving;
-	go_out(regions, &ended, &edge, r);
-	*passage = (struct passage){ .region = next, .outer = ended.outer };
-	come_in(regions, &edge, passage);
+	return table_is_only(member->table, member->slot, region->index);
+}
+
+/* From here on the thread is about to leave. Does no other one of the team stay in the region? */
+static bool begin_leaving(struct regions *regions, struct region *region)
+{
+	bool is_last;
+
+	pthread_mutex_lock(&region->lock);
+	region->n_leaving++;
+	is_last = own_cell(regions, region->index)->inside <= region->n_leaving;
+	pthread_mutex_unlock(&region->lock);
+	return is_last && is_only(regions, region);
+}
+
+/* Is the thread the first one of the team in a region whose passages are long? */
+static bool opens(struct regions *regions, const struct region *region, uint64_t now_ns)
+{
+	return region_is_long(regions, region, now_ns) &&
+	       !own_cell(regions, region->index)->inside && is_only(regions, region);
+}
+
+/* A region whose passages are long is read at the edges of the time in which it is open. */
+int passage_cross(
+	struct regions *regions, struct passage *passage, struct region *next, uint64_t now_ns)
+{
+	struct region *old = passage->region, *outer = passage->outer;
+	const bool is_leaving = region_is_long(regions, old, now_ns);
+	struct edge edge = edge_read(regions, now_ns,
+		(is_leaving && begin_leaving(regions, old)) || opens(regions, next, now_ns) ||
+			pace_is_due(regions->team.table, now_ns));
+	int r = 0;
+
+	if (old) {
+		r = passage_error(regions, passage, &edge);
+		edge.is_leaving = is_leaving;
+		edge.is_timed = passage->is_timed;
+		go_out(regions, passage, &edge, r);
+	}
+	if (!old || !next)
+		change_outer(regions, outer, next ? -1 : 1, &edge);
+	if (next) {
+		*passage = (struct passage){ .region = next, .outer = outer };
+		come_in(regions, &edge, passage);
+		r = r < 0 ? r : passage->error;
+	}
 	note_cost(regions, &edge);
-	return r < 0 ? r : passage->error;
+	return r;
 }
 
 /* --- states --- */

@@ -11,26 +11,20 @@ struct passage {
 	struct region *region, *outer; /* the thread was in .outer before; NULL: none */
 	uint64_t begun_ns;             /* the thread was inside */
 	uint64_t n_anew;     /* the table's at the begin; less than now if uncored counted anew */
-	int error;           /* result of passage_begin() */
+	int error;           /* of its begin */
 	bool is_timed;       /* see pace.h */
 	bool is_counted;     /* see misses.h */
 	unsigned n_given_up; /* .region's at the begin; less than now if this was given up */
 };
 
 /*
- * A thread enters @region from inside @outer (NULL: from outside all regions). 0; negative errno
- * with a sentence: the region could not be opened. The passage has begun even then, but will have
- * no figures.
+ * A thread goes out of @passage, whose .region is NULL if it was in none, and into @next (NULL:
+ * into none), at @now_ns; both lie inside .outer. *@passage is then the new passage. 0; negative
+ * errno with a sentence: the one that ended has no figures, or the one that begins will have none.
+ * It has begun even then.
  */
-int passage_begin(
-	struct regions *regions, struct region *region, struct region *outer, struct passage *ret);
-
-/* The thread left at @now_ns. 0; negative errno with a sentence: the passage has no figures. */
-int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns);
-
-/* The thread goes from @passage at once into @next, inside the same outer region. *@passage is the
- * new passage. 0; negative errno with a sentence: one of the passages has no figures. */
-int passage_next(struct regions *regions, struct passage *passage, struct region *next);
+int passage_cross(
+	struct regions *regions, struct passage *passage, struct region *next, uint64_t now_ns);
 
 /* This process changes a state, for which the caller holds a lock: all but .now_ns of @turn is
  * given. 0; negative errno with a sentence: the change took no reading. */

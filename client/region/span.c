@@ -90,7 +90,7 @@ static bool span_take(struct spans *spans, uint64_t handle, struct passage *ret)
 static int span_begin(struct regions *regions, const char *name, uint64_t *ret_span)
 {
 	struct region *region = NULL;
-	struct passage passage;
+	struct passage passage = { .outer = NULL };
 	uint32_t place;
 	int r = regions_find_or_add(regions, name, &region);
 
@@ -103,7 +103,7 @@ static int span_begin(struct regions *regions, const char *name, uint64_t *ret_s
 	if (r < 0)
 		return regions_no_memory();
 	STORE(regions->team.table->regions[region->index].has_spans, 1);
-	r = passage_begin(regions, region, NULL, &passage);
+	r = passage_cross(regions, &passage, region, clock_now_ns());
 	*ret_span = span_open(&regions->spans, place, &passage);
 	regions_trace(regions, TRACE_SPAN_BEGIN, region->index, passage.begun_ns, *ret_span);
 	return r;
@@ -119,7 +119,7 @@ static int span_end(struct regions *regions, uint64_t handle)
 			"This span is not open: it has ended, did not begin, or began in the "
 			"parent of this process.");
 	regions_trace(regions, TRACE_SPAN_END, passage.region->index, now_ns, handle);
-	return passage_end(regions, &passage, now_ns);
+	return passage_cross(regions, &passage, NULL, now_ns);
 }
 
 _public_ int uncore_span_begin(const char *name, uint64_t *ret_span)

@@ -109,6 +109,20 @@ static int stack_find(
 	return r;
 }
 
+/* In the trace the reading between two phases belongs to neither. */
+static int stack_cross(
+	struct regions *regions, struct passage *frame, struct region *next, uint64_t now_ns)
+{
+	int r;
+
+	if (frame->region)
+		regions_trace(regions, TRACE_END, frame->region->index, now_ns, 0);
+	r = (regions->misses.is_set ? misses_cross : passage_cross)(regions, frame, next, now_ns);
+	if (next)
+		regions_trace(regions, TRACE_BEGIN, next->index, frame->begun_ns, 0);
+	return r;
+}
+
 /* --- begin and end --- */
 
 static int stack_begin(struct regions *regions, const char *name)
@@ -131,9 +145,8 @@ static int stack_begin(struct regions *regions, const char *name)
 	}
 	outer = stack->depth ? stack->frames[stack->depth - 1].region : NULL;
 	frame = &stack->frames[stack->depth++];
-	r = (regions->misses.is_set ? misses_begin : passage_begin)(regions, region, outer, frame);
-	regions_trace(regions, TRACE_BEGIN, region->index, frame->begun_ns, 0);
-	return r;
+	*frame = (struct passage){ .outer = outer };
+	return stack_cross(regions, frame, region, clock_now_ns());
 }
 
 /* Is this region the innermost one of the thread? A name that equals a region's is one. */
@@ -173,8 +186,7 @@ static int stack_end(struct regions *regions, const char *name)
 		return cannot_end(stack, name);
 	frame = &stack->frames[--stack->depth];
 	stack->took_ns = now_ns - frame->begun_ns;
-	regions_trace(regions, TRACE_END, frame->region->index, now_ns, 0);
-	return (regions->misses.is_set ? misses_end : passage_end)(regions, frame, now_ns);
+	return stack_cross(regions, frame, NULL, now_ns);
 }
 
 _public_ int uncore_region_begin(const char *name)
@@ -193,18 +205,6 @@ _public_ uint64_t uncore_passage_ns(void)
 }
 
 /* --- from one phase to the next --- */
-
-/* In the trace the reading between two phases belongs to neither. */
-static int stack_go_on(struct regions *regions, struct passage *frame, struct region *region)
-{
-	int r;
-
-	if (regions->trace)
-		regions_trace(regions, TRACE_END, frame->region->index, clock_now_ns(), 0);
-	r = (regions->misses.is_set ? misses_next : passage_next)(regions, frame, region);
-	regions_trace(regions, TRACE_BEGIN, region->index, frame->begun_ns, 0);
-	return r;
-}
 
 static int cannot_go_on(const char *old, const char *new)
 {
@@ -230,7 +230,9 @@ static int next(struct regions *regions, const char *old, const char *new)
 	if (!is_innermost(regions, stack, old))
 		return cannot_go_on(old, new);
 	r = stack_find(regions, stack, new, &region);
-	return r < 0 ? r : stack_go_on(regions, &stack->frames[stack->depth - 1], region);
+	return r < 0 ? r
+		     : stack_cross(
+			       regions, &stack->frames[stack->depth - 1], region, clock_now_ns());
 }
 
 _public_ int uncore_region_next(const char *old, const char *new)
