@@ -68,20 +68,14 @@ static const char *const job_variables[] = {
 enum { RANK_MAX = INT32_MAX }; /* MPI keeps a rank in an int */
 
 /* The value becomes a part of a file name, so only a number is accepted. */
-static int64_t parse_rank(const char *text)
-{
-	uint64_t rank;
-
-	return text && number_parse_whole(text, 10, RANK_MAX, &rank) ? (int64_t)rank : -1;
-}
-
 static int64_t first_number(const char *const variables[], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int64_t rank = parse_rank(secure_getenv(variables[i]));
+		const char *text = secure_getenv(variables[i]);
+		uint64_t rank;
 
-		if (rank >= 0)
-			return rank;
+		if (text && number_parse_whole(text, 10, RANK_MAX, &rank))
+			return (int64_t)rank;
 	}
 	return -1;
 }

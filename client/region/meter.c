@@ -155,42 +155,7 @@ static int read_connected(struct meter *meter, struct readout *ret)
 	return 0;
 }
 
-/* Makes one attempt. *@ret_number is that of the last connection, which was read if it is open. */
-static int try_reading(struct meter *meter, struct readout *ret, unsigned *ret_number)
-{
-	int r = -ENOTCONN;
-
-	pthread_rwlock_rdlock(&meter->lock);
-	*ret_number = meter->reader.n_connections;
-	if (meter->reader.handle && handle_has_descriptors(meter->reader.handle))
-		r = read_connected(meter, ret);
-	pthread_rwlock_unlock(&meter->lock);
-	return r;
-}
-
-static int read_or_renew(struct meter *meter, struct readout *ret)
-{
-	unsigned number;
-	int r = try_reading(meter, ret, &number);
-
-	if (!reader_may_renew(r))
-		return r;
-	r = meter_renew(meter, number);
-	return r < 0 ? r : try_reading(meter, ret, &number);
-}
-
-/* Did a reader hang, some seconds ago? */
-static int check_patience(struct meter *meter)
-{
-	int r = 0;
-
-	pthread_rwlock_rdlock(&meter->lock);
-	if (meter->reader.handle && clock_now_ns() < meter->retry_at_ns)
-		r = failure_say(&meter->failure);
-	pthread_rwlock_unlock(&meter->lock);
-	return r;
-}
-
+/* A reader has hung: for some seconds no other call waits for it. */
 static void lose_patience(struct meter *meter)
 {
 	pthread_rwlock_wrlock(&meter->lock);
@@ -199,14 +164,33 @@ static void lose_patience(struct meter *meter)
 	pthread_rwlock_unlock(&meter->lock);
 }
 
-int meter_read(struct meter *meter, struct readout *ret)
+/* Makes one attempt. *@ret_number is that of the last connection, which was read if it is open. */
+static int try_reading(struct meter *meter, struct readout *ret, unsigned *ret_number)
 {
-	int r = check_patience(meter);
+	bool is_read = false;
+	int r = -ENOTCONN;
 
-	if (r < 0)
-		return r;
-	r = read_or_renew(meter, ret);
-	if (r == -ETIMEDOUT)
+	pthread_rwlock_rdlock(&meter->lock);
+	*ret_number = meter->reader.n_connections;
+	if (meter->reader.handle && clock_now_ns() < meter->retry_at_ns) {
+		r = failure_say(&meter->failure);
+	} else if (meter->reader.handle && handle_has_descriptors(meter->reader.handle)) {
+		r = read_connected(meter, ret);
+		is_read = true;
+	}
+	pthread_rwlock_unlock(&meter->lock);
+	if (is_read && r == -ETIMEDOUT)
 		lose_patience(meter);
 	return r;
+}
+
+int meter_read(struct meter *meter, struct readout *ret)
+{
+	unsigned number;
+	int r = try_reading(meter, ret, &number);
+
+	if (!reader_may_renew(r))
+		return r;
+	r = meter_renew(meter, number);
+	return r < 0 ? r : try_reading(meter, ret, &number);
 }

@@ -55,13 +55,6 @@ static void misses_adopt(const struct regions *regions)
 	thread.state = THREAD_NEW;
 }
 
-void misses_end_thread(void)
-{
-	if (thread.owner && thread.owner == regions_now() && thread.state == THREAD_COUNTS)
-		counter_close(&thread.counter);
-	thread.state = THREAD_NEW;
-}
-
 /* --- at passages --- */
 
 /* What counting adds to a call. Some passages of a process through a region are timed, also its
@@ -128,10 +121,14 @@ int misses_cross(
 	return r;
 }
 
-void misses_abandon(const struct regions *regions, const struct passage *passage)
+void misses_end_thread(const struct regions *regions, const struct region *inside)
 {
 	struct timer timer = { .is_on = false };
 
-	if (regions->misses.is_set && thread.owner == regions)
-		misses_charge(regions, passage->region, &timer);
+	if (thread.owner != regions)
+		return;
+	misses_charge(regions, inside, &timer);
+	if (thread.state == THREAD_COUNTS)
+		counter_close(&thread.counter);
+	thread.state = THREAD_NEW;
 }

@@ -20,8 +20,5 @@
 int misses_cross(
 	struct regions *regions, struct passage *passage, struct region *next, uint64_t now_ns);
 
-/* Before a passage is abandoned; also without misses. */
-void misses_abandon(const struct regions *regions, const struct passage *passage);
-
-/* The calling thread ends; also without misses. */
-void misses_end_thread(void);
+/* The calling thread ends, inside of a region or of none (NULL); also without misses. */
+void misses_end_thread(const struct regions *regions, const struct region *inside);

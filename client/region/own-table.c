@@ -16,7 +16,6 @@
 #include "client/launcher/launch.h"
 #include "client/libuncore/internal.h"
 #include "common/clock.h"
-#include "common/same-file.h"
 
 enum { XFS_MAGIC = 0x58465342 }; /* older kernels' headers lack it */
 
@@ -122,12 +121,6 @@ int own_table_new(struct table **ret, char **ret_name)
 		(*ret)->header.boot_ns = clock_wall_ns() - clock_now_ns();
 	}
 	return fd;
-}
-
-void own_table_remove(const char *name, dev_t device, ino_t inode)
-{
-	if (same_file_is_at(name, device, inode))
-		unlink(name);
 }
 
 /* --- reading --- */

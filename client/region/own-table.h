@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <sys/types.h>
-
 #include "client/region/table.h"
 
 /* Returns a descriptor of the table; -1: there is no file, and the table is private. *@ret is for
@@ -20,9 +18,6 @@
 int own_table_new(struct table **ret, char **ret_name);
 
 bool own_table_reserve(int fd, size_t from, size_t size_bytes);
-
-/* Removes the name, unless another file has it now. */
-void own_table_remove(const char *name, dev_t device, ino_t inode);
 
 /*
  * Copies the table in a file into memory, for table_unmap(). *@ret_fd shows who is alive, and is

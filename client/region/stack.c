@@ -37,14 +37,13 @@ static void abandon_all(void *memory)
 
 	if (!regions || stack->owner != regions)
 		return;
+	misses_end_thread(regions, stack->depth ? stack->frames[stack->depth - 1].region : NULL);
 	while (stack->depth) {
 		const struct passage *frame = &stack->frames[--stack->depth];
 
 		regions_trace(regions, TRACE_END, frame->region->index, clock_now_ns(), 0);
-		misses_abandon(regions, frame);
 		passage_abandon(regions, frame);
 	}
-	misses_end_thread();
 	passage_count_thread(regions, -1);
 	stack->owner = NULL;
 }

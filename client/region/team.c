@@ -17,6 +17,7 @@
 #include "client/region/pace.h"
 #include "common/clock.h"
 #include "common/number.h"
+#include "common/same-file.h"
 
 /* States in header.ending. ENDING is in the lowest byte. Other values count as OPEN. */
 enum { OPEN = 0, ENDING = 1, ENDED = 2 };
@@ -323,10 +324,10 @@ void team_release_table(const struct team *team)
 		return;
 	__atomic_store_n(&team->table->header.is_reported, 1, __ATOMIC_RELEASE);
 	/* Threads may go on to write to a file, for which the disk could then have no room. */
-	if (team->file)
-		own_table_remove(team->file, team->member.device, team->member.inode);
-	else
+	if (!team->file)
 		madvise((char *)team->table + from, table_bytes() - from, MADV_REMOVE);
+	else if (same_file_is_at(team->file, team->member.device, team->member.inode))
+		unlink(team->file);
 }
 
 void team_disown(struct team *parents)
