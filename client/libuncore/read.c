@@ -13,15 +13,10 @@
 
 #include "client/libuncore/internal.h"
 #include "client/libuncore/sized.h"
+#include "common/bounds.h"
 #include "common/clock.h"
 
 /* --- checks --- */
-
-static int no_such_socket(const struct uncore *handle, uint32_t socket)
-{
-	return error_say(-EINVAL, "There is no socket %u: this machine has %u.", socket,
-		handle->tables->n_sockets);
-}
 
 /* May this handle be read at all, in this way? */
 static int check_reading(const struct uncore *handle, int how)
@@ -41,31 +36,24 @@ static int check_reading(const struct uncore *handle, int how)
 
 /* --- waiting --- */
 
-/* When a fresh read began to wait, and how long it may. */
-struct patience {
-	uint64_t begin_ns;
-	uint64_t within_ns; /* the caller's limit; 0: none */
-};
-
 static uint64_t sum_ns(uint64_t a, uint64_t b)
 {
 	return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
 /*
- * When to give up. The site's policy or the budget may hold a read back, which is not a failure.
- * uncored publishes when the ring is due, and may postpone it, so each wait computes this again.
+ * When a fresh read that began to wait at @begin_ns gives up. The site's policy or the budget may
+ * hold a read back, which is not a failure. uncored publishes when the ring is due, and may
+ * postpone it, so each wait computes this again.
  */
-static uint64_t deadline_ns(
-	const struct uncore *handle, uint32_t socket, const struct patience *patience)
+static uint64_t deadline_ns(const struct uncore *handle, uint32_t socket, uint64_t begin_ns)
 {
 	uint64_t hold_ns = live_word(handle, handle->tables->daemon.min_interval_ns);
 	uint64_t due_ns = page_wakeup_due_ns(&handle->wakeups[socket]);
 
-	if (patience->within_ns)
-		return sum_ns(patience->begin_ns, patience->within_ns);
-	if (due_ns < sum_ns(patience->begin_ns, hold_ns))
-		due_ns = sum_ns(patience->begin_ns, hold_ns);
+	if (handle->timeout_ns)
+		return sum_ns(begin_ns, handle->timeout_ns);
+	due_ns = most_of(due_ns, sum_ns(begin_ns, hold_ns));
 	return sum_ns(due_ns, handle->patience_ns);
 }
 
@@ -106,12 +94,12 @@ static const char *why_not_within_limit(const struct page_wakeup *wakeup)
 	       "status uncored`";
 }
 
-static int too_late(const struct uncore *handle, uint32_t socket, const struct patience *patience,
-	uint64_t last_ns)
+static int too_late(
+	const struct uncore *handle, uint32_t socket, uint64_t begin_ns, uint64_t last_ns)
 {
-	double ms = (double)(last_ns - patience->begin_ns) / 1e6;
+	double ms = (double)(last_ns - begin_ns) / 1e6;
 
-	if (patience->within_ns)
+	if (handle->timeout_ns)
 		return error_say(-ETIMEDOUT,
 			"uncored did not read socket %u within %.0f ms, this program's limit: %s.",
 			socket, ms, why_not_within_limit(&handle->wakeups[socket]));
@@ -122,8 +110,8 @@ static int too_late(const struct uncore *handle, uint32_t socket, const struct p
 }
 
 /* Waits for a sweep of @socket later than @started. Notices a daemon that has died. */
-static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t started,
-	const struct patience *patience)
+static int wait_for_sweep(
+	const struct uncore *handle, uint32_t socket, uint32_t started, uint64_t begin_ns)
 {
 	const struct page_cell *cell = handle_cell_of(handle, socket);
 	const struct page_wakeup *wakeup = &handle->wakeups[socket];
@@ -131,17 +119,15 @@ static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t
 	int r;
 
 	do {
-		last_ns = deadline_ns(handle, socket, patience);
-		look_ns = clock_deadline_ns(LOOK_EVERY_NS);
-		if (look_ns > last_ns)
-			look_ns = last_ns;
+		last_ns = deadline_ns(handle, socket, begin_ns);
+		look_ns = least_of(clock_deadline_ns(LOOK_EVERY_NS), last_ns);
 		if (page_wait(cell, wakeup, started, look_ns) == 0)
 			return 0;
 		r = check_daemon(handle);
 		if (r < 0)
 			return r;
-	} while (look_ns < deadline_ns(handle, socket, patience));
-	return too_late(handle, socket, patience, last_ns);
+	} while (look_ns < deadline_ns(handle, socket, begin_ns));
+	return too_late(handle, socket, begin_ns, last_ns);
 }
 
 /* One write to the doorbell. -EAGAIN: it is full. */
@@ -200,7 +186,7 @@ static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uin
 static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t n)
 {
 	uint32_t started[PAGE_SOCKETS_MAX];
-	struct patience patience = { .within_ns = handle->timeout_ns };
+	uint64_t begin_ns;
 	int r;
 
 	if (__atomic_load_n(&handle->mark->gone, __ATOMIC_RELAXED))
@@ -208,9 +194,9 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 	r = ring_all(handle, first, n, started);
 	if (r < 0)
 		return r;
-	patience.begin_ns = clock_now_ns();
+	begin_ns = clock_now_ns();
 	for (uint32_t i = 0; i < n && r >= 0; i++)
-		r = wait_for_sweep(handle, first + i, started[i], &patience);
+		r = wait_for_sweep(handle, first + i, started[i], begin_ns);
 	return r;
 }
 
@@ -268,7 +254,10 @@ static int check_socket(
 		r = sized_check(&sized_sample, sample);
 	if (r < 0)
 		return r;
-	return socket < handle->tables->n_sockets ? 0 : no_such_socket(handle, socket);
+	if (socket >= handle->tables->n_sockets)
+		return error_say(-EINVAL, "There is no socket %u: this machine has %u.", socket,
+			handle->tables->n_sockets);
+	return 0;
 }
 
 /* Reads a checked socket, and its first channels. */

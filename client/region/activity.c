@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/region/activity.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/region/cell.h"
@@ -187,11 +186,6 @@ void activities_in(struct activities *all, unsigned n_regions, const struct acti
 			live->seen.own_ns = cell_own_ns(&live->cell, window->from_ns);
 		add_activity(&all->places[live->place], live, window);
 	}
-}
-
-void activities_done(struct activities *all)
-{
-	free(all->cells);
 }
 
 /* --- what is not in the sums --- */

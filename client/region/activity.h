@@ -40,8 +40,6 @@ void activities_in(
 /* All that was seen has been told, and is in the sums. */
 void activities_keep(const struct activities *all, struct table *table);
 
-void activities_done(struct activities *all);
-
 /* Was any region open since the last interval? */
 bool activity_is_unread(const struct table *table);
 

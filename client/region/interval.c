@@ -348,7 +348,7 @@ void interval_finish(struct member *member)
 void interval_done(struct member *member)
 {
 	if (member->room)
-		activities_done(&member->room->activities);
+		free(member->room->activities.cells);
 	free(take_ptr(member->room));
 }
 

@@ -28,23 +28,16 @@ static uint64_t handle_of(const struct spans *spans, uint32_t place)
 	return (uint64_t)spans->list[place].n_uses << 32 | (place + 1);
 }
 
-/* Memory that was never used takes no room. 0; -ENOMEM; -ENOSPC. */
-static int find_room(struct spans *spans)
-{
-	if (!spans->list)
-		spans->list = calloc(SPANS_MOST, sizeof *spans->list);
-	if (!spans->list)
-		return -ENOMEM;
-	return spans->free < SPANS_MOST ? 0 : -ENOSPC;
-}
-
-/* The place is not free any more, and not open yet. */
+/* The place is not free any more, and not open yet. Memory that was never used takes no room. 0;
+ * -ENOMEM; -ENOSPC. */
 static int span_reserve(struct spans *spans, uint32_t *ret_place)
 {
 	int r;
 
 	pthread_mutex_lock(&spans->lock);
-	r = find_room(spans);
+	if (!spans->list)
+		spans->list = calloc(SPANS_MOST, sizeof *spans->list);
+	r = !spans->list ? -ENOMEM : spans->free < SPANS_MOST ? 0 : -ENOSPC;
 	if (r == 0) {
 		*ret_place = spans->free;
 		spans->free += 1 + spans->list[*ret_place].skip;

@@ -38,11 +38,6 @@ static uint32_t ending_now(const struct table *table)
 	return __atomic_load_n(&table->header.ending, __ATOMIC_SEQ_CST);
 }
 
-static bool change_ending(struct table *table, uint32_t from, uint32_t to)
-{
-	return REPLACE(table->header.ending, from, to);
-}
-
 /* Waits while another process checks whether it is the last one. Returns the word after that. */
 static uint32_t await_ending(struct table *table)
 {
@@ -53,7 +48,7 @@ static uint32_t await_ending(struct table *table)
 	while (now = ending_now(table), (now & 0xff) == ENDING && clock_now_ns() < deadline_ns)
 		nanosleep(&pause, NULL);
 	if ((now & 0xff) == ENDING)
-		change_ending(table, now, OPEN);
+		REPLACE(table->header.ending, now, OPEN);
 	return ending_now(table);
 }
 
@@ -72,17 +67,17 @@ static bool is_place_held(const struct team *team)
  * checks, too. */
 static int end_unless(struct team *team, uint32_t from, bool (*is_any_there)(const struct team *))
 {
-	struct table *table = team->table;
+	uint32_t *ending = &team->table->header.ending;
 	/* The time makes this attempt unique, also among those of this process. */
-	const uint32_t ours = ENDING | (uint32_t)clock_now_ns() << 8;
+	uint32_t ours = ENDING | (uint32_t)clock_now_ns() << 8;
 
-	if (!change_ending(table, from, ours))
+	if (!REPLACE(*ending, from, ours))
 		return -EAGAIN;
 	if (is_any_there(team)) {
-		change_ending(table, ours, OPEN);
+		REPLACE(*ending, ours, OPEN);
 		return 0;
 	}
-	return change_ending(table, ours, ENDED) ? 1 : -EAGAIN;
+	return REPLACE(*ending, ours, ENDED) ? 1 : -EAGAIN;
 }
 
 /* Ends the run if no member is left. True: this member was the last one. */
