@@ -13,6 +13,7 @@
 #include <sys/un.h>
 
 #include "client/libuncore/internal.h"
+#include "common/bounds.h"
 #include "common/clock.h"
 
 #define AWAKE_NS        1000000U
@@ -106,17 +107,6 @@ struct call call_to(const char *path, uint64_t timeout_ns)
 	};
 }
 
-/* False: the deadline has passed. */
-static bool time_left(const struct call *call, uint64_t *ret_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	if (now_ns >= call->deadline_ns)
-		return false;
-	*ret_ns = call->deadline_ns - now_ns;
-	return true;
-}
-
 static int try_to_connect(const struct call *call, const struct sockaddr_un *address)
 {
 	int r = connect(call->fd, (const struct sockaddr *)address, sizeof *address);
@@ -144,16 +134,11 @@ static int look_for_place(const struct call *call, const struct sockaddr_un *add
 }
 
 /* Sleeps get longer in case the daemon hangs. To pass the deadline by an eighth is harmless. */
-static useconds_t sleep_us(uint64_t waited_ns)
+static int sleep_in_queue(
+	const struct call *call, const struct sockaddr_un *address, uint64_t waited_ns)
 {
-	uint64_t us = ASLEEP_LEAST_US + waited_ns / 1000 / 8;
-
-	return (useconds_t)(us < ASLEEP_MOST_US ? us : ASLEEP_MOST_US);
-}
-
-static int sleep_in_queue(const struct call *call, const struct sockaddr_un *address, useconds_t us)
-{
-	const struct timeval limit = { .tv_usec = us };
+	const uint64_t us = least_of(ASLEEP_LEAST_US + waited_ns / 1000 / 8, ASLEEP_MOST_US);
+	const struct timeval limit = { .tv_usec = (suseconds_t)us };
 	int r;
 
 	if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
@@ -171,13 +156,12 @@ static bool is_full(int r)
 static int connect_in_time(const struct call *call, const struct sockaddr_un *address)
 {
 	const uint64_t since_ns = clock_now_ns();
-	uint64_t left_ns;
 	int r = -EAGAIN;
 
-	while (is_full(r) && time_left(call, &left_ns)) {
+	while (is_full(r) && clock_now_ns() < call->deadline_ns) {
 		r = look_for_place(call, address);
 		if (is_full(r))
-			r = sleep_in_queue(call, address, sleep_us(clock_now_ns() - since_ns));
+			r = sleep_in_queue(call, address, clock_now_ns() - since_ns);
 	}
 	return is_full(r) ? -ETIMEDOUT : r;
 }
@@ -200,7 +184,7 @@ int call_wait(const struct call *call)
 	struct pollfd connection = { .fd = call->fd, .events = POLLIN };
 	uint64_t left_ns;
 
-	while (time_left(call, &left_ns)) {
+	while ((left_ns = clock_left_ns(call->deadline_ns, 0)) > 0) {
 		struct timespec limit = {
 			.tv_sec = (time_t)(left_ns / 1000000000U),
 			.tv_nsec = (long)(left_ns % 1000000000U),

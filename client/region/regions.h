@@ -41,7 +41,7 @@ struct spans {
 	uint32_t free;     /* the first free place in it */
 };
 
-/* What the process is in; see span.c. */
+/* What the process is in; see own-state.c. */
 struct states {
 	pthread_mutex_t lock; /* held during a change */
 	bool is_over;         /* the process exits */
