@@ -102,8 +102,8 @@ static struct team *find_ended(struct team_list *list, const struct search *sear
 			(search->by_bytes && !team->used_bytes))
 			continue;
 		weight = weigh(list, search, owner_of(team));
-		if (weight > most && !team_is_alive(team, now_ns) &&
-			(!search->if_too_many || has_too_many(list, owner_of(team)))) {
+		if (weight > most && (!search->if_too_many || has_too_many(list, owner_of(team))) &&
+			!team_is_alive(team, now_ns)) {
 			most = weight;
 			found = team;
 		}
