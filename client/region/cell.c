@@ -19,8 +19,6 @@ void cell_copy(struct table_cell *ret, const struct table_cell *cell)
 
 /* --- writing, between cell_lock() and cell_unlock() --- */
 
-#define ADD(field, amount) __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
-
 static inline void change_running(
 	struct table_cell *cell, int change, uint64_t now_ns, uint64_t runs_ns)
 {

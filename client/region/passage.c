@@ -179,7 +179,7 @@ static void go_out(
 			edge->at_ns);
 	learn(region, edge->called_ns - passage->begun_ns);
 	if (error)
-		own_work(regions, region)->n_failed++;
+		ADD(own_work(regions, region)->n_failed, 1);
 	pthread_mutex_unlock(&region->lock);
 }
 
@@ -226,7 +226,7 @@ static bool begin_leaving(struct regions *regions, struct region *region)
 static bool opens(struct regions *regions, const struct region *region, uint64_t now_ns)
 {
 	return region_is_long(regions, region, now_ns) &&
-	       !own_cell(regions, region->index)->inside && is_only(regions, region);
+	       !LOAD(own_cell(regions, region->index)->inside) && is_only(regions, region);
 }
 
 /* A region whose passages are long is read at the edges of the time in which it is open. */
@@ -298,7 +298,7 @@ void passage_abandon(struct regions *regions, const struct passage *passage)
 	pthread_mutex_lock(&region->lock);
 	if (passage->n_given_up == region->n_given_up) {
 		cell_abandon(own_cell(regions, region->index), passage->begun_ns, now_ns);
-		own_work(regions, region)->n_abandoned++;
+		ADD(own_work(regions, region)->n_abandoned, 1);
 	}
 	pthread_mutex_unlock(&region->lock);
 	change_outer(regions, passage->outer, 1, &edge);
@@ -313,7 +313,7 @@ bool passage_give_up(struct regions *regions, struct region *region)
 
 	pthread_mutex_lock(&region->lock);
 	n = cell_abandon_all(own_cell(regions, region->index), clock_now_ns());
-	own_work(regions, region)->n_abandoned += n;
+	ADD(own_work(regions, region)->n_abandoned, n);
 	region->n_given_up += n > 0;
 	pthread_mutex_unlock(&region->lock);
 	return n > 0;
@@ -338,7 +338,7 @@ void passage_count_excess(struct regions *regions, struct region *region)
 {
 	pthread_mutex_lock(&region->lock);
 	cell_excess(own_cell(regions, region->index));
-	own_work(regions, region)->n_failed++;
+	ADD(own_work(regions, region)->n_failed, 1);
 	pthread_mutex_unlock(&region->lock);
 }
 

@@ -52,6 +52,9 @@ enum {
 #define LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
+/* Where a lock keeps others from writing. */
+#define ADD(field, amount) STORE(field, (field) + (amount))
+
 /* Writes @value if the field is as @expected, which then is what it was. */
 #define REPLACE(field, expected, value)                                                            \
 	__atomic_compare_exchange_n(                                                               \
