@@ -2,114 +2,53 @@
 #include "client/report/report-head.h"
 
 #include <ctype.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/macro.h"
-
-/* --- JSON --- */
-
-static const char *head_skip_blanks(const char *c)
-{
-	return c + strspn(c, " \t\r\n");
-}
-
-/* Skips from the opening quote past the closing one, or to the end of a cut text. */
-static const char *skip_text(const char *c)
-{
-	for (c++; *c && *c != '"'; c++)
-		c += *c == '\\' && c[1];
-	return c + (*c == '"');
-}
-
-/* Skips to the comma or bracket after a value. */
-static const char *skip_value(const char *c)
-{
-	unsigned depth = 0;
-
-	while (*c && (depth || !strchr(",]}", *c))) {
-		if (*c == '"') {
-			c = skip_text(c);
-			continue;
-		}
-		depth += *c == '{' || *c == '[';
-		depth -= *c == '}' || *c == ']';
-		c++;
-	}
-	return c;
-}
-
 /* --- members --- */
 
-struct found_head {
-	struct report_head *head;
-	uint64_t schema;
-	bool is_job;
-};
-
-static void head_take_text(const char *value, char *ret, size_t size_bytes)
+/* The value of a top member; "": there is none. */
+static const char *head_find(const char *text, const char *key)
 {
-	const size_t n = *value == '"' ? (size_t)(skip_text(value) - value) : 0;
+	char line[32];
+	const char *at;
 
-	if (n < 2 || n - 2 >= size_bytes)
-		return;
-	memcpy(ret, value + 1, n - 2);
-	ret[n - 2] = '\0';
+	snprintf(line, sizeof line, "\n  \"%s\":", key);
+	at = strstr(text, line);
+	return at ? at + strlen(line) : "";
 }
 
-static void head_take_key(struct found_head *found, const char *key, const char *value)
+/* 0, too: it is not a number. */
+static uint64_t head_number(const char *text, const char *key)
 {
-	struct report_head *head = found->head;
-	const struct {
-		const char *key; /* with both quotes, as in the file */
-		uint64_t *number;
-	} numbers[] = {
-		{ "\"schema\"", &found->schema },
-		{ "\"begun_ns\"", &head->begun_ns },
-		{ "\"ended_ns\"", &head->ended_ns },
-		{ "\"run\"", &head->run },
-		{ "\"pid\"", &head->pid },
-	};
+	const char *value = head_find(text, key);
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (strncmp(key, numbers[i].key, strlen(numbers[i].key)) == 0 &&
-			isdigit((unsigned char)*value))
-			*numbers[i].number = strtoull(value, NULL, 10);
-	found->is_job |= strncmp(key, "\"uid\"", strlen("\"uid\"")) == 0;
-	if (strncmp(key, "\"host\"", strlen("\"host\"")) == 0)
-		head_take_text(value, head->host, sizeof head->host);
-	if (strncmp(key, "\"team\"", strlen("\"team\"")) == 0 ||
-		strncmp(key, "\"step\"", strlen("\"step\"")) == 0)
-		head_take_text(value, head->step, sizeof head->step);
+	return isdigit((unsigned char)*value) ? strtoull(value, NULL, 10) : 0;
 }
 
-static void take_members(struct found_head *found, const char *c)
+/* "" also if it is not a text, or too long. */
+static void head_text(const char *text, const char *key, char *ret, size_t size_bytes)
 {
-	do {
-		const char *key = head_skip_blanks(c + 1), *value;
+	const char *value = head_find(text, key);
+	size_t n = strcspn(value, "\n");
 
-		if (*key != '"')
-			return;
-		value = head_skip_blanks(skip_text(key));
-		if (*value != ':')
-			return;
-		value = head_skip_blanks(value + 1);
-		head_take_key(found, key, value);
-		c = skip_value(value);
-	} while (*c == ',');
+	n -= n && value[n - 1] == ',';
+	if (*value == '"' && n > 1 && n - 2 < size_bytes)
+		snprintf(ret, size_bytes, "%.*s", (int)n - 2, value + 1);
 }
 
 bool report_head_read(const char *text, struct report_head *ret)
 {
-	struct found_head found = { .head = ret };
-
-	*ret = (struct report_head){ .run = 0 };
-	text = head_skip_blanks(text);
-	if (*text != '{')
-		return false;
-	take_members(&found, text);
-	return found.schema && !found.is_job;
+	*ret = (struct report_head){
+		.run = head_number(text, "run"),
+		.pid = head_number(text, "pid"),
+		.begun_ns = head_number(text, "begun_ns"),
+		.ended_ns = head_number(text, "ended_ns"),
+	};
+	head_text(text, "host", ret->host, sizeof ret->host);
+	head_text(text, "step", ret->step, sizeof ret->step);
+	return *text == '{' && head_number(text, "schema") && !*head_find(text, "uid");
 }
 
 /* --- which replaces which --- */

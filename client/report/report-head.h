@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The head of a report: which record a file contains. The library has no JSON reader, so this one
- * knows just enough JSON to find the top members of a record. Texts stay as they are written, with
- * their escapes, because they are only compared.
+ * The head of a report: which record a file contains. The library has no JSON reader. This one
+ * finds the top members of a record that json.h wrote, each on a line of its own; a file that was
+ * written anew in another form is not a report. Texts stay as they are written, with their escapes,
+ * because they are only compared.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 
 struct report_head {
 	char host[256];
-	char step[128]; /* the job step's team, also of a process alone; "": there is none */
+	char step[128]; /* "": there is none */
 	uint64_t run;
 	uint64_t pid;                /* of a process alone */
 	uint64_t begun_ns, ended_ns; /* CLOCK_REALTIME; 0: not known */

@@ -87,14 +87,15 @@ static char *text_of(const struct shape *shape, unsigned mark)
 		snprintf(step, sizeof step, "\"%s\"", shape->step);
 	if (shape->pid)
 		snprintf(pid, sizeof pid, "%u", shape->pid);
-	snprintf(times, sizeof times, "\"begun_ns\":%llu000000000,\"ended_ns\":%llu000000000",
+	snprintf(times, sizeof times,
+		"\n  \"begun_ns\":%llu000000000,\n  \"ended_ns\":%llu000000000",
 		(unsigned long long)shape->begun_s, (unsigned long long)shape->ended_s);
 	assert_true(asprintf(&text,
-			    "{\n  \"schema\" : 1, \"note\":\"a \\\"quoted\\\" {[\",\n"
-			    "  \"nested\":{\"step\":\"wrong\",\"list\":[1,\"]\"]},\"pid\":%s,"
-			    "\"host\":\"%s\",\"%s\":%s,\"run\":%u,%s,\"mark\":%u}",
-			    pid, shape->host, shape->pid ? "step" : "team", step, shape->run, times,
-			    mark) > 0);
+			    "{\n  \"schema\":1,\n  \"note\":\"a \\\"quoted\\\" \\n  {[\",\n"
+			    "  \"nested\":{\n    \"step\":\"wrong\",\n    \"uid\":1\n  },\n"
+			    "  \"pid\":%s,\n  \"host\":\"%s\",\n  \"step\":%s,\n  \"run\":%u,%s,\n"
+			    "  \"mark\":%u\n}",
+			    pid, shape->host, step, shape->run, times, mark) > 0);
 	return text;
 }
 
@@ -235,7 +236,8 @@ IN_FOLDER("a file of something else stays")
 {
 	static const char *const texts[] = { "data", "[]", "{}", "{\"schema\":", "{\"schema\":1",
 		"{\"schema\":1}", "[{\"schema\":1,\"begun_s\":1,\"ended_s\":2}]", "\"", "{\"\\",
-		"{\"schema\":1,\"host\":\"n1\",\"ended_ns\":2,\"uid\":1000}" /* of a job */ };
+		"{\n  \"schema\":1,\n  \"host\":\"n1\",\n  \"ended_ns\":2,\n  \"uid\":1000\n}" };
+	/* The last one is of a job. */
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		write_text(path, texts[i]);
