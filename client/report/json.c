@@ -230,22 +230,6 @@ static void report_region_json(
 
 /* --- the whole --- */
 
-struct time_keys {
-	const char *text, *s, *ns;
-};
-
-/* As text and as numbers; null if the time is not known. */
-static void report_time_json(struct jsonwriter *json, const struct time_keys *keys, int64_t time_ns)
-{
-	const int64_t seconds = time_ns / 1000000000;
-	char text[RECORD_TIME_MAX];
-
-	record_time(seconds, text);
-	jsonwriter_text_or_null(json, keys->text, text);
-	jsonwriter_known(json, keys->s, *text, seconds);
-	jsonwriter_known(json, keys->ns, *text, time_ns);
-}
-
 /* A process alone has a pid and a rank; a team has members. */
 static void process_json(struct jsonwriter *json, const struct record *record)
 {
@@ -270,14 +254,11 @@ static void note_json(struct jsonwriter *json, const struct record *record)
 /* Of which run it is, and what it lacks. */
 static void run_json(struct jsonwriter *json, const struct record *record)
 {
-	static const struct time_keys begun = { "begun", "begun_s", "begun_ns" };
-	static const struct time_keys ended = { "ended", "ended_s", "ended_ns" };
-
 	jsonwriter_text_or_null(json, "host", record->host);
 	jsonwriter_text_or_null(json, "job", record->job);
 	jsonwriter_text_or_null(json, "step", *record->team ? record->team : record->step);
-	report_time_json(json, &begun, record->begun_ns);
-	report_time_json(json, &ended, record->ended_ns);
+	record_json_time(json, "begun", record->begun_ns);
+	record_json_time(json, "ended", record->ended_ns);
 	if (record->failure)
 		jsonwriter_text(json, "failure", record->failure);
 	if (record->warning)

@@ -43,8 +43,13 @@ void record_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX])
 
 void record_json_time(struct jsonwriter *json, const char *key, int64_t real_ns)
 {
-	char text[RECORD_TIME_MAX];
+	const int64_t seconds = real_ns / 1000000000;
+	char text[RECORD_TIME_MAX], in_s[16], in_ns[16];
 
-	record_time_ms(real_ns, text);
+	record_time(seconds, text);
+	snprintf(in_s, sizeof in_s, "%s_s", key);
+	snprintf(in_ns, sizeof in_ns, "%s_ns", key);
 	jsonwriter_text_or_null(json, key, text);
+	jsonwriter_known(json, in_s, *text, seconds);
+	jsonwriter_known(json, in_ns, *text, real_ns);
 }

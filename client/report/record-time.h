@@ -20,5 +20,5 @@ void record_time_ms(int64_t real_ns, char ret_text[RECORD_TIME_MAX]);
  * "20261121T224501.123Z"; "0". */
 void record_time_in_name(int64_t real_ns, char ret_text[RECORD_TIME_MAX]);
 
-/* As record_time_ms(), as a member; null for "". */
+/* The members "KEY", as record_time(), "KEY_s" and "KEY_ns"; null if the time is not known. */
 void record_json_time(struct jsonwriter *json, const char *key, int64_t real_ns);

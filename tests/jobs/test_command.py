@@ -129,9 +129,9 @@ def shown():
         here.begin("1", "--run", "key", uid=DAEMON)
         here.begin("2", "--socket", "/nonexistent", uid=NOBODY)
         listed = {entry["job"]: entry for entry in json.loads(here.job("list", "--json").stdout)}
-        tap.equal([(entry["uid"], entry["run"]) for entry in listed.values()], [(DAEMON, "key"), (NOBODY, None)],
+        tap.equal([(entry["uid"], entry["step"]) for entry in listed.values()], [(DAEMON, "key"), (NOBODY, None)],
                   "list")
-        tap.check("why" not in listed["1"] and "/nonexistent" in listed["2"]["why"], f"{listed}")
+        tap.check("failure" not in listed["1"] and "/nonexistent" in listed["2"]["failure"], f"{listed}")
         table = here.job("list").stdout
         tap.check("run key" in table and "/nonexistent" in table, table)
         touch(PAGES)

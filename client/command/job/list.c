@@ -59,13 +59,13 @@ static void job_list_write_json(struct jsonwriter *json, const struct run_head *
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "job", head->id);
-	jsonwriter_text_or_null(json, "run", head->key);
+	jsonwriter_text_or_null(json, "step", head->key);
 	jsonwriter_known(json, "uid", head->uid != UNCORE_UNKNOWN_USER, head->uid);
-	record_json_time(json, "begin", head->begun_ns ? head->begun_real_ns : 0);
+	record_json_time(json, "begun", head->begun_ns ? head->begun_real_ns : 0);
 	jsonwriter_real(json, "seconds", seconds_since(head));
 	jsonwriter_flag(json, "open", !head->ended_ns);
 	if (why_without(head))
-		jsonwriter_text(json, "why", why_without(head));
+		jsonwriter_text(json, "failure", why_without(head));
 	jsonwriter_close(json);
 }
 

@@ -63,5 +63,5 @@ function add_others(others) {
 	}
 	page.add(page.element("p", {}, "What they moved is in the figures above, too."), page.table("Other jobs", [{ name: "Job" },
 		{ name: "User" }, { name: "Host" }, { name: "Begin, UTC" }, { name: "End, UTC" }], others.map((job) => [job.job || "",
-		user(job.uid), job.host || "", page.time(job.begin), page.time(job.end)])));
+		user(job.uid), job.host || "", page.time(job.begun), page.time(job.ended)])));
 }

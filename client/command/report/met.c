@@ -97,8 +97,8 @@ void met_json(struct jsonwriter *json, const struct met_jobs *met)
 		jsonwriter_text_or_null(json, "job", met->all[i].job);
 		jsonwriter_known(json, "uid", met->all[i].uid >= 0, met->all[i].uid);
 		jsonwriter_text_or_null(json, "host", met->all[i].host);
-		record_json_time(json, "begin", met->all[i].begun_ns);
-		record_json_time(json, "end", met->all[i].ended_ns);
+		record_json_time(json, "begun", met->all[i].begun_ns);
+		record_json_time(json, "ended", met->all[i].ended_ns);
 		jsonwriter_close(json);
 	}
 	jsonwriter_close(json);
