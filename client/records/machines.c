@@ -9,7 +9,7 @@
 #include "client/report/format.h"
 #include "common/macro.h"
 
-enum { NAMES_MOST = 8, LIKE_MOST = 8 }; /* that are written */
+enum { LIKE_MOST = 8 }; /* that are written */
 
 /* --- which machine --- */
 
@@ -102,63 +102,46 @@ void note_kind_end(const struct note_kind *kind)
 		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
 }
 
-static void say_names(struct note_kind *kind, const struct names *names)
+static const char *machines_host(const struct record *record)
 {
-	const uint32_t n = names->n < NAMES_MOST ? names->n : NAMES_MOST;
-	FILE *out = kind->out;
+	return *record->host ? record->host : "a host without a name";
+}
 
-	if (!note_kind_goes_on(kind))
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		const bool is_last = i + 1 == names->n;
+/* Two names of a machine, and how many it has beside the first. */
+struct alias {
+	const struct record *first, *other;
+	uint32_t n;
+};
 
-		fprintf(out, "%s%s",
-			!i        ? ""
-			: is_last ? " and "
-				  : ", ",
-			*names->all[i] ? names->all[i] : "a host without a name");
-	}
-	if (names->n > n)
-		fprintf(out, " and %" PRIu32 " more", names->n - n);
+static void machines_write_alias(FILE *out, const struct alias *alias)
+{
+	fprintf(out, "%s%s%s", machines_host(alias->first), alias->n > 1 ? ", " : " and ",
+		machines_host(alias->other));
+	if (alias->n > 1)
+		fprintf(out, " and %" PRIu32 " more", alias->n - 1);
 	fputs(" are one machine: its counters are taken once.\n", out);
-}
-
-static void say_machine(
-	const struct record *records, uint32_t n_records, uint32_t machine, struct note_kind *kind)
-{
-	struct names names = { .n = 0 };
-
-	for (uint32_t i = 0; i < n_records; i++)
-		if (records[i].machine == machine)
-			names_add(&names, records[i].host);
-	say_names(kind, &names);
-	names_done(&names);
-}
-
-/* Does a record have another name than the first one of its machine? */
-static void mark_several(const struct record *records, uint32_t n_records, bool *several)
-{
-	uint32_t n = 0; /* machines begin in the order of their numbers */
-	_cleanup_free_ const char **first = calloc(n_records + 1U, sizeof *first);
-
-	for (uint32_t i = 0; first && i < n_records; i++)
-		if (records[i].machine == n)
-			first[n++] = records[i].host;
-		else
-			several[records[i].machine] |=
-				strcmp(first[records[i].machine], records[i].host) != 0;
 }
 
 void machines_write(
 	const struct record *records, uint32_t n_records, uint32_t n_machines, FILE *out)
 {
 	_cleanup_(note_kind_end) struct note_kind kind = { .out = out };
-	_cleanup_free_ bool *several = calloc(n_machines + 1U, sizeof *several);
+	_cleanup_(names_done) struct names names = { .n = 0 };
+	_cleanup_free_ struct alias *all = calloc(n_machines + 1U, sizeof *all);
 
-	if (!several)
-		return;
-	mark_several(records, n_records, several);
-	for (uint32_t i = 0; i < n_machines; i++)
-		if (several[i])
-			say_machine(records, n_records, i, &kind);
+	for (uint32_t i = 0; all && i < n_records; i++) {
+		struct alias *alias = &all[records[i].machine];
+		const uint32_t n = names.n;
+
+		if (names_add(&names, records[i].host) != n)
+			continue;
+		if (!alias->first) {
+			alias->first = &records[i];
+			continue;
+		}
+		alias->other = alias->n++ ? alias->other : &records[i];
+	}
+	for (uint32_t i = 0; all && i < n_machines; i++)
+		if (all[i].n && note_kind_goes_on(&kind))
+			machines_write_alias(out, &all[i]);
 }
