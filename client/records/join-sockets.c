@@ -21,12 +21,6 @@ void join_match_metrics(
 	}
 }
 
-static int copy_text(const char *text, char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
-}
-
 /* Why there is no such value; NULL: there is one. */
 static const char *join_why_absent(const struct record_value *values, uint32_t metric)
 {
@@ -37,17 +31,21 @@ static const char *join_why_absent(const struct record_value *values, uint32_t m
 	return values[metric].why ? values[metric].why : "for an unknown reason";
 }
 
-static int copy_value(const struct record_value *values, uint32_t metric, struct record_value *ret)
+static struct record_value join_borrow_value(const struct record_value *values, uint32_t metric)
 {
 	const char *why = join_why_absent(values, metric);
 
-	if (!why) {
-		*ret = values[metric];
-		ret->why = NULL;
+	return why ? (struct record_value){ .quality = UNCORE_ABSENT, .why = (char *)why }
+		   : values[metric];
+}
+
+static int copy_value(const struct record_value *values, uint32_t metric, struct record_value *ret)
+{
+	*ret = join_borrow_value(values, metric);
+	if (!ret->why)
 		return 0;
-	}
-	*ret = (struct record_value){ .quality = UNCORE_ABSENT };
-	return copy_text(why, &ret->why);
+	ret->why = strdup(ret->why);
+	return ret->why ? 0 : -ENOMEM;
 }
 
 /* Adds a socket as it is. */
@@ -141,14 +139,6 @@ int join_add_socket(const struct join_source *source, const struct record_socket
 }
 
 /* --- a part by itself --- */
-
-static struct record_value join_borrow_value(const struct record_value *values, uint32_t metric)
-{
-	const char *why = join_why_absent(values, metric);
-
-	return why ? (struct record_value){ .quality = UNCORE_ABSENT, .why = (char *)why }
-		   : values[metric];
-}
 
 /* Mostly all nodes have the same metrics, so nothing is copied. */
 int join_view(const struct record *record, const struct record *total,

@@ -11,24 +11,6 @@
 #include "common/macro.h"
 #include "common/text.h"
 
-static int ring_file_read_all(int fd, struct trace_file *ret)
-{
-	char *at = (char *)ret;
-	size_t left = sizeof *ret;
-
-	while (left) {
-		ssize_t n = read(fd, at, left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENOMSG;
-		at += n;
-		left -= (size_t)n;
-	}
-	return 0;
-}
-
 static void end_text(char *text, size_t size_bytes)
 {
 	text[size_bytes - 1] = '\0';
@@ -90,7 +72,8 @@ int ring_file_read(const char *path, struct ring_file *ret)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
-	int r;
+	ssize_t n;
+	int r = 0;
 
 	*ret = (struct ring_file){ .file = NULL };
 	if (fd < 0 || fstat(fd, &status) < 0)
@@ -100,8 +83,10 @@ int ring_file_read(const char *path, struct ring_file *ret)
 	ret->file = malloc(sizeof *ret->file);
 	if (!ret->file)
 		return -ENOMEM;
-	r = ring_file_read_all(fd, ret->file);
-	if (r == 0 && ret->file->head.magic != TRACE_MAGIC)
+	n = read(fd, ret->file, sizeof *ret->file);
+	if (n < 0)
+		r = -errno;
+	else if (n < status.st_size || ret->file->head.magic != TRACE_MAGIC)
 		r = -ENOMSG;
 	if (r < 0) {
 		ring_file_done(ret);
