@@ -52,12 +52,33 @@ static int end_run(const struct ending *ending, struct run *run)
 	return r == -ENOSPC ? 0 : r;
 }
 
+/* Makes a run that was never begun here and has ended, and its record, which says @why: in memory
+ * alone, for run_done(). -ENOMEM. */
+static int make_unbegun(const struct ending *ending, const char *why, struct run *ret)
+{
+	const struct job_wish *wish = ending->wish;
+
+	*ret = (struct run){
+		.fd = -1,
+		.kind = RUN_IS_OPEN,
+		.head = { .state = RUN_ENDED,
+			.uid = UNCORE_UNKNOWN_USER,
+			.begun_real_ns = ending->end.real_ns,
+			.ended_ns = ending->end.ns },
+	};
+	strcpy(ret->head.id, wish->id);
+	strcpy(ret->head.key, wish->key ? wish->key : "");
+	strcpy(ret->head.to, wish->to ? wish->to : "");
+	run_set_base(ret);
+	return job_record_without(ret, why, &ending->end, &ret->text);
+}
+
 /* @before: of another release, or NULL. */
 static int end_without_begin(
 	const struct ending *ending, const struct run *before, const char *why, struct run *ret)
 {
 	char no_room[RUN_WHY_MAX];
-	int r = job_unbegun(ending->wish, why, ret);
+	int r = make_unbegun(ending, why, ret);
 
 	if (before) { /* others have met it */
 		strcpy(ret->base, before->base);
@@ -73,7 +94,7 @@ static int end_without_begin(
 		ending->wish->folder_path);
 	run_done(ret);
 	strcpy(ending->said->error, no_room);
-	return job_unbegun(ending->wish, no_room, ret);
+	return make_unbegun(ending, no_room, ret);
 }
 
 /* Without a key, the run may be any run. */

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/job/record/view.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -60,25 +59,4 @@ int job_fail(const char *title, const struct job_wish *wish, int error)
 	job_say_folder(wish, error, &said);
 	fprintf(stderr, "%s: %s\n", title, said.error);
 	return EXIT_FAILED;
-}
-
-int job_unbegun(const struct job_wish *wish, const char *why, struct run *ret)
-{
-	const struct job_end end = {
-		.real_ns = (int64_t)clock_wall_ns(),
-		.ns = clock_now_ns(),
-		.exit = wish->exit,
-	};
-	struct run_head *head = &ret->head;
-
-	*ret = (struct run){ .fd = -1, .kind = RUN_IS_OPEN };
-	head->state = RUN_ENDED;
-	head->uid = UNCORE_UNKNOWN_USER;
-	head->begun_real_ns = end.real_ns;
-	head->ended_ns = end.ns;
-	strcpy(head->id, wish->id);
-	strcpy(head->key, wish->key ? wish->key : "");
-	strcpy(head->to, wish->to ? wish->to : "");
-	run_set_base(ret);
-	return job_record_without(ret, why, &end, &ret->text);
 }

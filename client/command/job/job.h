@@ -56,10 +56,6 @@ int job_say_folder(const struct job_wish *wish, int error, struct job_said *said
 /* The same on stderr, after @title. Returns the exit status. */
 int job_fail(const char *title, const struct job_wish *wish, int error);
 
-/* Makes a run of @wish, which was never begun here and has ended, and its record, which says @why:
- * in memory alone, for run_done(). -ENOMEM. */
-int job_unbegun(const struct job_wish *wish, const char *why, struct run *ret);
-
 /* How long a process waits for uncored, and for other processes that use the folder. */
 #define JOB_PATIENCE_NS UINT64_C(1000000000)
 

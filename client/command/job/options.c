@@ -4,11 +4,11 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
 #include "client/command/job/record/record-file.h"
+#include "client/launcher/launch.h"
 #include "client/libuncore/uncore.h"
 #include "common/macro.h"
 #include "common/text.h"
@@ -50,25 +50,17 @@ static int take_key(const char *text, struct job_options *options)
  * there. */
 static int take_folder(const char *text, struct job_options *options)
 {
-	_cleanup_free_ char *here = *text == '/' ? NULL : getcwd(NULL, 0);
-	const char *at = here ? here : "";
-	size_t n = 0;
+	_cleanup_free_ char *from_root = launch_from_root(text);
+	const char *path = from_root ? from_root : text;
 
-	if (!record_folder_is_valid(text) || (!here && *text != '/'))
+	if (!record_folder_is_valid(text) || *path != '/')
 		return option_complain(tables[options->verb],
 			"--to takes a folder, in whose name %%j is the job's ID and %%%% a %%; "
 			"another %% is not allowed");
-	for (; *at && n + 2 < sizeof options->to; at++) {
-		if (*at == '%')
-			options->to[n++] = '%';
-		options->to[n++] = *at;
-	}
-	n += (size_t)snprintf(
-		options->to + n, sizeof options->to - n, "%s%s", here ? "/" : "", text);
-	if (*at || n >= sizeof options->to)
+	if (strlen(path) >= sizeof options->to)
 		return option_complain(tables[options->verb],
 			"--to takes a folder whose path has less than 1024 bytes");
-	options->wish.to = options->to;
+	options->wish.to = strcpy(options->to, path);
 	return -1;
 }
 
