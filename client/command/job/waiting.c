@@ -24,38 +24,14 @@ void waiting_done(struct waiting *waiting)
 	close_fd(&waiting->spool_fd);
 }
 
-/* Would the next record fail, too? Other errors may concern the folder of one job. */
-static bool is_of_disk(int error)
+int waiting_write(const struct waiting *waiting, const struct run *run, char ret_said[RUN_WHY_MAX])
 {
-	static const int errors[] = { ENOSPC, EDQUOT, EIO, EROFS, ESTALE, ETIMEDOUT, EHOSTDOWN,
-		EHOSTUNREACH, ENETUNREACH, ENOTCONN };
-
-	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
-		if (error == -errors[i])
-			return true;
-	return false;
-}
-
-int waiting_write(struct waiting *waiting, const struct run *run, char ret_said[RUN_WHY_MAX])
-{
-	const char *to = run->head.to;
 	char name[RUN_NAME_MAX];
-	int r;
+	int r = record_file_write(run->head.to, run, run->text, ret_said);
 
-	if (strcmp(waiting->failed, to) == 0) {
-		strcpy(ret_said, waiting->why);
-		return waiting->error;
-	}
-	*ret_said = '\0';
-	r = record_file_write(to, run, run->text, ret_said);
 	run_name(run, RUN_IS_ENDED, name);
 	if (r == 0 && waiting->spool_fd >= 0)
 		unlinkat(waiting->spool_fd, name, 0);
-	if (is_of_disk(r)) {
-		strcpy(waiting->failed, to);
-		strcpy(waiting->why, ret_said);
-		waiting->error = r;
-	}
 	return r;
 }
 
@@ -93,7 +69,7 @@ static bool is_waiting(const struct run *run)
 }
 
 /* A run that another process has locked is left to that process. */
-static void try_run(struct waiting *waiting, int folder_fd, const struct run *listed)
+static void try_run(const struct waiting *waiting, int folder_fd, const struct run *listed)
 {
 	_cleanup_(run_done) struct run run = { .fd = -1 };
 	char said[RUN_WHY_MAX];
@@ -107,7 +83,7 @@ static void try_run(struct waiting *waiting, int folder_fd, const struct run *li
 		waiting_note(waiting, &run);
 }
 
-static void try_folder(struct waiting *waiting, int folder_fd, const char *id)
+static void try_folder(const struct waiting *waiting, int folder_fd, const char *id)
 {
 	_cleanup_(folder_runs_done) struct folder_runs runs;
 
@@ -118,7 +94,7 @@ static void try_folder(struct waiting *waiting, int folder_fd, const char *id)
 			try_run(waiting, folder_fd, &runs.all[i]);
 }
 
-void waiting_try(struct waiting *waiting, const char *id, bool has_ended)
+void waiting_try(const struct waiting *waiting, const char *id, bool has_ended)
 {
 	if (has_ended)
 		try_folder(waiting, waiting->folder_fd, id);

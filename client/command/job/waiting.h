@@ -10,10 +10,7 @@
 
 struct waiting {
 	int folder_fd;
-	int spool_fd;            /* on the disk; negative errno: why there is none */
-	char failed[RUN_TO_MAX]; /* the last folder whose disk took no record; "": none so far */
-	int error;               /* ... and why: the errno, and the end of a sentence */
-	char why[RUN_WHY_MAX];
+	int spool_fd;         /* on the disk; negative errno: why there is none */
 	uint64_t deadline_ns; /* for trying other records */
 };
 
@@ -24,14 +21,12 @@ void waiting_done(struct waiting *waiting);
 /*
  * Tries all records that wait, oldest first. With @has_ended, it first moves those in the folder of
  * jobs to the disk, or else writes them. Then it writes those on the disk: all of @id, and as many
- * others as time allows. If the disk of a folder has just refused a record, no other record is
- * tried there.
+ * others as time allows.
  */
-void waiting_try(struct waiting *waiting, const char *id, bool has_ended);
+void waiting_try(const struct waiting *waiting, const char *id, bool has_ended);
 
-/* Calls record_file_write() for @run->head.to, unless the disk there has just refused a record. A
- * written record no longer waits on the disk. */
-int waiting_write(struct waiting *waiting, const struct run *run, char ret_said[RUN_WHY_MAX]);
+/* Calls record_file_write() for @run->head.to. A written record no longer waits on the disk. */
+int waiting_write(const struct waiting *waiting, const struct run *run, char ret_said[RUN_WHY_MAX]);
 
 /* Keeps the record of @run on the disk, for the folder that @run names now. -ETIMEDOUT: another
  * process holds the lock; errors of run_write(). */
