@@ -16,7 +16,7 @@ struct stack {
 	uint32_t depth; /* also those that have no place here */
 	struct passage {
 		const struct marker *marker;
-		const void *owner;
+		const void *owner, *inside;
 	} passages[DEPTH];
 };
 
@@ -90,7 +90,22 @@ bool marker_leave(const struct marker *marker)
 
 void marker_enter_in(const void *owner, const struct marker *marker)
 {
-	marker_stack_begin(stack_of_thread(), (struct passage){ marker, owner });
+	marker_enter_with(owner, NULL, marker);
+}
+
+void marker_enter_with(const void *owner, const void *inside, const struct marker *marker)
+{
+	marker_stack_begin(stack_of_thread(), (struct passage){ marker, owner, inside });
+}
+
+const struct marker *marker_with(const void *inside)
+{
+	const struct stack *stack = stack_of_thread();
+
+	for (uint32_t i = 0; i < stack->depth && i < DEPTH; i++)
+		if (stack->passages[i].inside == inside)
+			return stack->passages[i].marker;
+	return NULL;
 }
 
 void marker_pop_in(const void *owner)

@@ -61,6 +61,11 @@ static inline void marker_end(const char *text)
 void marker_enter_in(const void *owner, const struct marker *marker);
 void marker_pop_in(const void *owner);
 
+/* The same, and while it is open marker_with() finds the marker by @inside, not NULL. NULL: there
+ * is none. */
+void marker_enter_with(const void *owner, const void *inside, const struct marker *marker);
+const struct marker *marker_with(const void *inside);
+
 static inline void marker_push(const char *text)
 {
 	marker_enter(marker_of(text));

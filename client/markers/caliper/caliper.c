@@ -21,7 +21,6 @@
 enum {
 	TEXT_BYTES = 512,
 	NESTED = 256, /* CALI_ATTR_NESTED */
-	DEPTH = 32,   /* as deep as regions nest */
 };
 
 static bool caliper_is_ours(void)
@@ -71,75 +70,6 @@ static void *caliper_find(const char *name)
 	_public_ void name(__VA_ARGS__);                                                           \
 	void name(__VA_ARGS__)
 
-/*
- * --- open marks ---
- *
- * Those of this thread that end without a text: an end says which object or attribute it is of. The
- * latest of that ends; an end without a begin, as of an attribute that was only set, does nothing.
- */
-
-struct open_mark {
-	uint64_t key;
-	const void *inside;
-	char text[MARKER_NAME_BYTES]; /* or the name of its region, if it is longer */
-};
-
-static _Thread_local struct open_mark marks[DEPTH];
-static _Thread_local uint32_t depth; /* also those that are not in the table */
-
-static void caliper_keep(const char *text, char ret[MARKER_NAME_BYTES])
-{
-	const size_t n = text ? strnlen(text, MARKER_NAME_BYTES) : MARKER_NAME_BYTES;
-
-	if (n < MARKER_NAME_BYTES)
-		memcpy(ret, text, n + 1);
-	else
-		marker_name(text, ret);
-}
-
-/* @inside: what the mark's object has inside, for text_with(); NULL: nothing of interest. */
-static void begin_mark(uint64_t key, const void *inside, const char *text)
-{
-	if (depth < DEPTH) {
-		marks[depth].key = key;
-		marks[depth].inside = inside;
-		caliper_keep(text, marks[depth].text);
-	}
-	depth++;
-	marker_begin(text);
-}
-
-static struct open_mark *find_mark(uint64_t key)
-{
-	for (uint32_t i = depth; i-- > 0;)
-		if (i < DEPTH && marks[i].key == key)
-			return &marks[i];
-	return NULL;
-}
-
-static void end_mark(uint64_t key)
-{
-	struct open_mark *mark = depth > DEPTH ? NULL : find_mark(key);
-
-	if (depth > DEPTH)
-		marker_pop();
-	if (depth > DEPTH || mark)
-		depth--;
-	if (!mark)
-		return;
-	marker_end(mark->text);
-	memmove(mark, mark + 1, (size_t)(&marks[depth] - mark) * sizeof *mark);
-}
-
-/* The text of the open mark whose object has @inside; "": there is none. */
-static const char *text_with(const void *inside)
-{
-	for (uint32_t i = 0; i < depth && i < DEPTH; i++)
-		if (marks[i].inside == inside)
-			return marks[i].text;
-	return "";
-}
-
 /* --- names --- */
 
 #define DEFINE_NAMED(begin, end)                                                                   \
@@ -160,7 +90,13 @@ DEFINE_NAMED(cali_begin_region, cali_end_region)
 DEFINE_NAMED(cali_begin_phase, cali_end_phase)
 DEFINE_NAMED(cali_begin_comm_region, cali_end_comm_region)
 
-/* --- attributes, by number or name --- */
+/* --- attributes, by number or name: an end says no text, and ends the latest of its attribute. One
+ * without a begin, as of an attribute that was only set, does nothing. --- */
+
+static const void *caliper_owner_of(const char *name)
+{
+	return (const void *)(uintptr_t)marker_hash(name);
+}
 
 uint64_t cali_find_attribute(const char *name);
 const char *cali_attribute_name(uint64_t id);
@@ -178,7 +114,7 @@ static const char *caliper_name_of(uint64_t id)
 static void begin_attribute(const char *name)
 {
 	if (name && caliper_is_ours())
-		begin_mark(marker_hash(name), NULL, name);
+		marker_enter_in(caliper_owner_of(name), marker_of(name));
 }
 
 static void begin_text(const char *name, const char *value)
@@ -192,13 +128,13 @@ static void begin_text(const char *name, const char *value)
 	ASK_NEXT(id, cali_find_attribute, name);
 	ASK_NEXT(properties, cali_attribute_properties, id);
 	snprintf(text, sizeof text, "%s=%s", name, value);
-	begin_mark(marker_hash(name), NULL, properties & NESTED ? value : text);
+	marker_enter_in(caliper_owner_of(name), marker_of(properties & NESTED ? value : text));
 }
 
 static void end_attribute(const char *name)
 {
 	if (name && caliper_is_ours())
-		end_mark(marker_hash(name));
+		marker_pop_in(caliper_owner_of(name));
 }
 
 #define DEFINE_VALUE(begin, begin_byname, type)                                                    \
@@ -252,18 +188,18 @@ DEFINE(cali_end_byname, const char *name)
 	CALL_NEXT(cali_end_byname, name);
 }
 
-/* --- objects of C++ --- */
+/* --- objects of C++: @inside is what a loop's iterations know of it --- */
 
 static void begin_object(const void *object, const void *inside, const char *name)
 {
 	if (caliper_is_ours())
-		begin_mark((uintptr_t)object, inside, name);
+		marker_enter_with(object, inside, marker_of(name));
 }
 
 static void end_object(const void *object)
 {
 	if (caliper_is_ours())
-		end_mark((uintptr_t)object);
+		marker_pop_in(object);
 }
 
 /* C1 and D1: of an object that is not the base of another one. */
@@ -293,15 +229,13 @@ DEFINE_END(_ZN4cali4Loop3endEv)
 DEFINE_END(_ZN4cali4LoopD1Ev)
 
 /* Loop::Iteration. As in C, a loop's iterations have an attribute of their own. */
-#define DEFINE_ITERATION(name)                                                                     \
-	DEFINE(name, void *object, const void *inside, int number)                                 \
-	{                                                                                          \
-		char text[TEXT_BYTES];                                                             \
-                                                                                                   \
-		CALL_NEXT(name, object, inside, number);                                           \
-		snprintf(text, sizeof text, "iteration#%s", text_with(inside));                    \
-		begin_object(object, NULL, text);                                                  \
-	}
+DEFINE(_ZN4cali4Loop9IterationC1EPKNS0_4ImplEi, void *object, const void *inside, int number)
+{
+	const struct marker *loop = marker_with(inside);
+	char text[TEXT_BYTES];
 
-DEFINE_ITERATION(_ZN4cali4Loop9IterationC1EPKNS0_4ImplEi)
+	CALL_NEXT(_ZN4cali4Loop9IterationC1EPKNS0_4ImplEi, object, inside, number);
+	snprintf(text, sizeof text, "iteration#%s", loop ? loop->name : "");
+	begin_object(object, NULL, text);
+}
 DEFINE_END(_ZN4cali4Loop9IterationD1Ev)
