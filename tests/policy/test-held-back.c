@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "client/command/export/export.h"
-#include "client/command/stat/stat-reading.h"
+#include "client/command/stat/stat-run.h"
 #include "client/command/validate/measure/probe.h"
 #include "client/region/regions.h"
 #include "common/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/stat/stat-csv.h"
+#include "client/command/stat/stat-run.h"
 
 #include <inttypes.h>
 #include <math.h>

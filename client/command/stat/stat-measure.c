@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/stat/stat-measure.h"
+#include "client/command/stat/stat-run.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command/stat/stat-print.h"
-#include "client/command/stat/stat-reading.h"
-#include "client/command/stat/stat-trace.h"
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/macro.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/stat/stat-print.h"
+#include "client/command/stat/stat-run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,12 +8,6 @@
 
 #include "client/command/frame/output.h"
 #include "client/command/frame/validated.h"
-#include "client/command/stat/columns.h"
-#include "client/command/stat/stat-course.h"
-#include "client/command/stat/stat-csv.h"
-#include "client/command/stat/stat-json.h"
-#include "client/command/stat/stat-reading.h"
-#include "client/command/stat/stat-trace.h"
 #include "client/report/format.h"
 #include "common/macro.h"
 #include "common/text.h"

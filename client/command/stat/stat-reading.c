@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/stat/stat-reading.h"
+#include "client/command/stat/stat-run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * counter of Perfetto keeps its value until the next one, so the time in which there is no figure
  * is a slice beside it that says why.
  */
-#include "client/command/stat/stat-trace.h"
+#include "client/command/stat/stat-run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "client/command/frame/perfetto.h"
-#include "client/command/stat/stat-course.h"
 #include "client/report/format.h"
 #include "common/clock.h"
 #include "common/macro.h"

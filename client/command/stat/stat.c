@@ -15,13 +15,8 @@
 
 #include "client/command/frame/child.h"
 #include "client/command/frame/command.h"
-#include "client/command/stat/stat-measure.h"
 #include "client/command/stat/stat-options.h"
-#include "client/command/stat/stat-print.h"
-#include "client/command/stat/stat-progress.h"
-#include "client/command/stat/stat-reading.h"
 #include "client/command/stat/stat-run.h"
-#include "client/command/stat/stat-trace.h"
 #include "client/launcher/launch.h"
 #include "client/libuncore/uncore.h"
 #include "common/clock.h"

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/stat/stat-measure.h"
-#include "client/command/stat/stat-reading.h"
+#include "client/command/stat/stat-run.h"
 #include "common/clock.h"
 #include "common/macro.h"
 #include "common/number.h"

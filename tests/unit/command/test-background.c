@@ -2,7 +2,6 @@
 /* The line of `uncore stat` about what the sockets did just before the command. */
 #include <string.h>
 
-#include "client/command/stat/stat-reading.h"
 #include "client/command/stat/stat-run.h"
 #include "common/macro.h"
 #include "tests/harness/fake-daemon.h"
