@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/command/markers/elf-file.h"
+#include "common/elf-file.h"
 #include "tests/fuzz/target.h"
 
 /* A copy of just these bytes, so that a byte too many is seen. */
@@ -59,6 +59,21 @@ static void check_build_ids(const struct elf_file *file)
 			abort();
 }
 
+/* What ld.so needs is in the file, and so is all of it. */
+static void check_symbols(const struct elf_file *file)
+{
+	for (int all = 0; all < 2; all++) {
+		struct elf_symbols symbols;
+		ElfW(Sym) symbol;
+
+		if (!elf_file_symbols(file, all, &symbols))
+			continue;
+		for (uint64_t i = 0; elf_file_symbol(file, &symbols, i, &symbol); i++)
+			if (i >= file->n_bytes)
+				abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = { "likwid_marker", "MPI_", "" };
@@ -70,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (is_elf) {
 		check_loader(bytes, size, elf_file_loader(&file));
 		check_build_ids(&file);
+		check_symbols(&file);
 		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 			if (elf_file_calls(&file, names[i]) &&
 				!memmem(bytes, size, names[i], strlen(names[i])))

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/command/markers/elf-file.h"
 #include "client/command/markers/program.h"
+#include "common/elf-file.h"
 #include "common/macro.h"
 
 /* A title in pieces. */

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "client/command/markers/elf-file.h"
+#include "common/elf-file.h"
 
 /*
  * The program of @command: the first word or, behind mpirun and others that launch programs, the

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct elf_file {
 	const char *bytes;
@@ -22,6 +23,19 @@ bool elf_file_of(const char *bytes, size_t n_bytes, struct elf_file *ret);
 
 /* The path of ld.so, which loads it. NULL: none does, as for static programs and for libraries. */
 const char *elf_file_loader(const struct elf_file *file);
+
+/* Its symbols, and where the texts of their names begin in it. */
+struct elf_symbols {
+	uint64_t at, n, names;
+};
+
+/* Those that ld.so needs or, with @all, all of a file that was not stripped. False: there are none.
+ */
+bool elf_file_symbols(const struct elf_file *file, bool all, struct elf_symbols *ret);
+
+/* Symbol @i of them. False: the file is too short. */
+bool elf_file_symbol(const struct elf_file *file, const struct elf_symbols *symbols, uint64_t i,
+	ElfW(Sym) * ret);
 
 /* Does it call a function of another file whose name begins with @prefix? */
 bool elf_file_calls(const struct elf_file *file, const char *prefix);

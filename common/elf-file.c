@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/command/markers/elf-file.h"
+#include "common/elf-file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,39 +74,47 @@ const char *elf_file_loader(const struct elf_file *file)
 	return NULL;
 }
 
-/* The symbols that ld.so sees, and the section with their names. */
-static bool elf_find_symbols(
-	const struct elf_file *file, ElfW(Shdr) * ret_symbols, ElfW(Shdr) * ret_names)
+bool elf_file_symbols(const struct elf_file *file, bool all, struct elf_symbols *ret)
 {
 	const uint64_t at = file->header.e_shoff;
+	ElfW(Shdr) section, names;
+	bool found = false;
 
 	for (unsigned i = 0; i < file->header.e_shnum; i++) {
-		if (!elf_take(file, at + i * sizeof *ret_symbols, ret_symbols, sizeof *ret_symbols))
-			return false;
-		if (ret_symbols->sh_type == SHT_DYNSYM)
-			return elf_take(file, at + ret_symbols->sh_link * sizeof *ret_names,
-				ret_names, sizeof *ret_names);
+		if (!elf_take(file, at + i * sizeof section, &section, sizeof section))
+			break;
+		if (!(all && section.sh_type == SHT_SYMTAB) &&
+			(found || section.sh_type != SHT_DYNSYM))
+			continue;
+		if (!elf_take(file, at + section.sh_link * sizeof names, &names, sizeof names))
+			continue;
+		*ret = (struct elf_symbols){ section.sh_offset, section.sh_size / sizeof(ElfW(Sym)),
+			names.sh_offset };
+		found = true;
 	}
-	return false;
+	return found;
+}
+
+bool elf_file_symbol(
+	const struct elf_file *file, const struct elf_symbols *symbols, uint64_t i, ElfW(Sym) * ret)
+{
+	return i < symbols->n && elf_take(file, symbols->at + i * sizeof *ret, ret, sizeof *ret);
 }
 
 bool elf_file_calls(const struct elf_file *file, const char *prefix)
 {
 	const size_t n = strlen(prefix);
-	ElfW(Shdr) symbols, names;
+	struct elf_symbols symbols;
 	ElfW(Sym) symbol;
 	char name[64];
 
-	if (n > sizeof name || !elf_find_symbols(file, &symbols, &names))
+	if (n > sizeof name || !elf_file_symbols(file, false, &symbols))
 		return false;
-	for (uint64_t i = 0; i < symbols.sh_size / sizeof symbol; i++) {
-		if (!elf_take(file, symbols.sh_offset + i * sizeof symbol, &symbol, sizeof symbol))
-			return false;
+	for (uint64_t i = 0; elf_file_symbol(file, &symbols, i, &symbol); i++)
 		if (symbol.st_shndx == SHN_UNDEF &&
-			elf_take(file, names.sh_offset + symbol.st_name, name, n) &&
+			elf_take(file, symbols.names + symbol.st_name, name, n) &&
 			memcmp(name, prefix, n) == 0)
 			return true;
-	}
 	return false;
 }
 
