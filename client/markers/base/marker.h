@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/macro.h"
+
 enum {
 	MARKER_NAME_BYTES = 64, /* with the final NUL: the most that a region's name has */
 	MARKERS_MAX = 1024,     /* texts that are told apart; a team has no more regions */
@@ -83,6 +85,11 @@ bool marker_is_wanted(const char *family);
 /* The same, unless the interface's own tool is told to work: by one of @variables, which end with
  * NULL. The first call of a process decides, and keeps that in *@known, which begins as 0. */
 bool marker_is_ours(const char *family, const char *const variables[], int *known);
+
+/* Begins the definition of a function that others find by its name, and that no header declares. */
+#define MARKER_FUNCTION(type, name, ...)                                                           \
+	_public_ type name(__VA_ARGS__);                                                           \
+	type name(__VA_ARGS__)
 
 /* Is @word an element of @list, which has commas? */
 bool marker_list_has(const char *list, const char *word);

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "client/markers/base/marker.h"
-#include "common/macro.h"
 
 enum {
 	TEXT_BYTES = 512,
@@ -66,9 +65,7 @@ static void *caliper_find(const char *name)
 			answer = own_(__VA_ARGS__);                                                \
 	} while (0)
 
-#define DEFINE(name, ...)                                                                          \
-	_public_ void name(__VA_ARGS__);                                                           \
-	void name(__VA_ARGS__)
+#define DEFINE(name, ...) MARKER_FUNCTION(void, name, __VA_ARGS__)
 
 /* --- names --- */
 

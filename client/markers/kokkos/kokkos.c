@@ -13,13 +13,21 @@
 #include "client/markers/base/marker.h"
 #include "client/markers/base/spans.h"
 #include "client/markers/base/texts.h"
-#include "client/markers/kokkos/protocol.h"
-#include "common/macro.h"
+
+/*
+ * What Kokkos looks up in its tool, and what of it is used here. Names and arguments are those of
+ * kokkos/kokkos, core/src/impl/Kokkos_Profiling_C_Interface.h. They are the same from 3.0 on; an
+ * older release calls fewer of them.
+ */
+#define TOOL(name, ...) MARKER_FUNCTION(void, kokkosp_##name, __VA_ARGS__)
+
+struct kokkos_space { /* by value */
+	char name[64];
+};
 
 static bool has_regions, has_kernels, has_fences;
 
-_public_ void kokkosp_init_library(
-	int sequence, uint64_t version, uint32_t n_devices, void *devices)
+TOOL(init_library, int sequence, uint64_t version, uint32_t n_devices, void *devices)
 {
 	const char *chosen = secure_getenv("UNCORE_KOKKOS");
 
@@ -29,17 +37,17 @@ _public_ void kokkosp_init_library(
 	has_fences = has_regions && chosen && marker_list_has(chosen, "fences");
 }
 
-_public_ void kokkosp_finalize_library(void)
+TOOL(finalize_library, void)
 {
 }
 
-_public_ void kokkosp_push_profile_region(const char *name)
+TOOL(push_profile_region, const char *name)
 {
 	if (has_regions)
 		marker_push(name);
 }
 
-_public_ void kokkosp_pop_profile_region(void)
+TOOL(pop_profile_region, void)
 {
 	if (has_regions)
 		marker_pop();
@@ -62,14 +70,13 @@ static void kokkos_end(uint64_t id)
 }
 
 #define KERNEL(kind)                                                                               \
-	_public_ void kokkosp_begin_parallel_##kind(                                               \
-		const char *name, uint32_t device, uint64_t *ret_id)                               \
+	TOOL(begin_parallel_##kind, const char *name, uint32_t device, uint64_t *ret_id)           \
 	{                                                                                          \
 		(void)device;                                                                      \
 		kokkos_begin(has_kernels, name, ret_id);                                           \
 	}                                                                                          \
                                                                                                    \
-	_public_ void kokkosp_end_parallel_##kind(uint64_t id)                                     \
+	TOOL(end_parallel_##kind, uint64_t id)                                                     \
 	{                                                                                          \
 		kokkos_end(id);                                                                    \
 	}
@@ -79,20 +86,20 @@ KERNEL(reduce)
 KERNEL(scan)
 
 /* Kokkos fences on behalf of its tool, too: see above. The program knows nothing of these. */
-_public_ void kokkosp_begin_fence(const char *name, uint32_t device, uint64_t *ret_id)
+TOOL(begin_fence, const char *name, uint32_t device, uint64_t *ret_id)
 {
 	(void)device;
 	kokkos_begin(has_fences && !strstr(name, "Kokkos Profile Tool Fence"), name, ret_id);
 }
 
-_public_ void kokkosp_end_fence(uint64_t id)
+TOOL(end_fence, uint64_t id)
 {
 	kokkos_end(id);
 }
 
-_public_ void kokkosp_begin_deep_copy(struct kokkos_space to_space, const char *to,
-	const void *to_memory, struct kokkos_space from_space, const char *from,
-	const void *from_memory, uint64_t size_bytes)
+TOOL(begin_deep_copy, struct kokkos_space to_space, const char *to, const void *to_memory,
+	struct kokkos_space from_space, const char *from, const void *from_memory,
+	uint64_t size_bytes)
 {
 	char buffer[JOINED_BYTES];
 
@@ -101,7 +108,7 @@ _public_ void kokkosp_begin_deep_copy(struct kokkos_space to_space, const char *
 		marker_push(marker_join(to, " <- ", from, buffer));
 }
 
-_public_ void kokkosp_end_deep_copy(void)
+TOOL(end_deep_copy, void)
 {
 	if (has_kernels)
 		marker_pop();
@@ -118,7 +125,7 @@ static struct marker_key kokkos_key_of(uint32_t section)
 	return (struct marker_key){ { section } };
 }
 
-_public_ void kokkosp_create_profile_section(const char *name, uint32_t *ret_section)
+TOOL(create_profile_section, const char *name, uint32_t *ret_section)
 {
 	static uint32_t n_sections;
 	const struct kept *kept = has_regions ? marker_keep(name) : NULL;
@@ -129,7 +136,7 @@ _public_ void kokkosp_create_profile_section(const char *name, uint32_t *ret_sec
 			       : 0;
 }
 
-_public_ void kokkosp_start_profile_section(uint32_t section)
+TOOL(start_profile_section, uint32_t section)
 {
 	const struct kept *kept = marker_kept((int)(section / SECTIONS));
 	const struct marker_key key = kokkos_key_of(section);
@@ -138,14 +145,14 @@ _public_ void kokkosp_start_profile_section(uint32_t section)
 		marker_key_begin(&key, marker_of(kept->text));
 }
 
-_public_ void kokkosp_stop_profile_section(uint32_t section)
+TOOL(stop_profile_section, uint32_t section)
 {
 	const struct marker_key key = kokkos_key_of(section);
 
 	marker_key_end(&key);
 }
 
-_public_ void kokkosp_destroy_profile_section(uint32_t section)
+TOOL(destroy_profile_section, uint32_t section)
 {
 	kokkosp_stop_profile_section(section);
 }

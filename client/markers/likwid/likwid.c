@@ -16,7 +16,6 @@
 
 #include "client/libuncore/uncore.h"
 #include "client/markers/base/marker.h"
-#include "common/macro.h"
 
 enum { TEXT_BYTES = 1024 }; /* the most that is looked at of a name in Fortran */
 
@@ -73,10 +72,6 @@ static struct tally *tally_of(const struct marker *marker)
 
 /* --- the calls --- */
 
-#define DEFINE(type, name, ...)                                                                    \
-	_public_ type name(__VA_ARGS__);                                                           \
-	type name(__VA_ARGS__)
-
 /* Returns from the function with what LIKWID's own returns, unless the call is ours. */
 #define LEAVE_TO_LIKWID(name, ...)                                                                 \
 	do {                                                                                       \
@@ -87,7 +82,7 @@ static struct tally *tally_of(const struct marker *marker)
 
 /* What a region does not need. */
 #define DEFINE_NOTHING(name)                                                                       \
-	DEFINE(void, name, void)                                                                   \
+	MARKER_FUNCTION(void, name, void)                                                          \
 	{                                                                                          \
 		LEAVE_TO_LIKWID(name);                                                             \
 	}
@@ -103,20 +98,20 @@ DEFINE_NOTHING(likwid_markerclose_)
 
 /* --- in C --- */
 
-DEFINE(int, likwid_markerRegisterRegion, const char *tag)
+MARKER_FUNCTION(int, likwid_markerRegisterRegion, const char *tag)
 {
 	LEAVE_TO_LIKWID(likwid_markerRegisterRegion, tag);
 	return 0;
 }
 
-DEFINE(int, likwid_markerStartRegion, const char *tag)
+MARKER_FUNCTION(int, likwid_markerStartRegion, const char *tag)
 {
 	LEAVE_TO_LIKWID(likwid_markerStartRegion, tag);
 	marker_begin(tag);
 	return 0;
 }
 
-DEFINE(int, likwid_markerStopRegion, const char *tag)
+MARKER_FUNCTION(int, likwid_markerStopRegion, const char *tag)
 {
 	const struct marker *marker;
 	struct tally *tally;
@@ -131,7 +126,7 @@ DEFINE(int, likwid_markerStopRegion, const char *tag)
 	return 0;
 }
 
-DEFINE(int, likwid_markerResetRegion, const char *tag)
+MARKER_FUNCTION(int, likwid_markerResetRegion, const char *tag)
 {
 	LEAVE_TO_LIKWID(likwid_markerResetRegion, tag);
 	*tally_of(marker_of(tag)) = (struct tally){ .count = 0 };
@@ -139,8 +134,8 @@ DEFINE(int, likwid_markerResetRegion, const char *tag)
 }
 
 /* The counts of LIKWID's events are not known, so there are none. */
-DEFINE(void, likwid_markerGetRegion, const char *tag, int *n_events, double *events, double *time_s,
-	int *count)
+MARKER_FUNCTION(void, likwid_markerGetRegion, const char *tag, int *n_events, double *events,
+	double *time_s, int *count)
 {
 	const struct tally *tally;
 
@@ -168,7 +163,7 @@ static const char *trimmed(const char *tag, int length, char text[TEXT_BYTES])
 }
 
 #define DEFINE_FORTRAN(name, in_c)                                                                 \
-	DEFINE(void, name, const char *tag, int length)                                            \
+	MARKER_FUNCTION(void, name, const char *tag, int length)                                   \
 	{                                                                                          \
 		char text[TEXT_BYTES];                                                             \
                                                                                                    \
@@ -181,7 +176,7 @@ DEFINE_FORTRAN(likwid_markerstartregion_, likwid_markerStartRegion)
 DEFINE_FORTRAN(likwid_markerstopregion_, likwid_markerStopRegion)
 DEFINE_FORTRAN(likwid_markerresetregion_, likwid_markerResetRegion)
 
-DEFINE(void, likwid_markergetregion_, const char *tag, int *n_events, double *events,
+MARKER_FUNCTION(void, likwid_markergetregion_, const char *tag, int *n_events, double *events,
 	double *time_s, int *count, int length)
 {
 	char text[TEXT_BYTES];
