@@ -9,18 +9,7 @@
 #include "client/heap/kept.h"
 #include "common/macro.h"
 
-static const char LIBRARY[] = "libmemkind.so.0";
-
-/* The real function of this name, found once. */
-#define REAL(name, type)                                                                           \
-	({                                                                                         \
-		static type *known_; /* atomic */                                                  \
-		type *found_ = __atomic_load_n(&known_, __ATOMIC_RELAXED);                         \
-		if (!found_ && heap_is_ready())                                                    \
-			found_ = (type *)heap_find(name, LIBRARY);                                 \
-		__atomic_store_n(&known_, found_, __ATOMIC_RELAXED);                               \
-		found_;                                                                            \
-	})
+#define REAL(name, type) HEAP_REAL(type, name, "libmemkind.so.0")
 
 static void *lacking(void)
 {

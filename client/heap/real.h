@@ -38,6 +38,17 @@ bool heap_is_ready(void);
  * where only others see it; @library may be NULL. NULL: the process has none. */
 void *heap_find(const char *name, const char *library);
 
+/* The same, found once, as a pointer to a function of this @type. */
+#define HEAP_REAL(type, name, library)                                                             \
+	({                                                                                         \
+		static type *known_; /* atomic */                                                  \
+		type *found_ = __atomic_load_n(&known_, __ATOMIC_RELAXED);                         \
+		if (!found_ && heap_is_ready())                                                    \
+			found_ = (type *)heap_find(name, library);                                 \
+		__atomic_store_n(&known_, found_, __ATOMIC_RELAXED);                               \
+		found_;                                                                            \
+	})
+
 /* --- early memory: is never freed. NULL: there is none left. */
 void *heap_early(size_t alignment, size_t size);
 bool heap_is_early(const void *memory);

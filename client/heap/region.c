@@ -14,12 +14,8 @@
  * gets -ENOSYS. */
 #define REAL(name, ...)                                                                            \
 	({                                                                                         \
-		static typeof(name) *known_; /* atomic */                                          \
-		typeof(name) *found_ = __atomic_load_n(&known_, __ATOMIC_RELAXED);                 \
-		if (!found_)                                                                       \
-			found_ = (typeof(name) *)heap_find(#name, "libuncore.so.0");               \
-		__atomic_store_n(&known_, found_, __ATOMIC_RELAXED);                               \
-		found_ ? found_(__VA_ARGS__) : -ENOSYS;                                            \
+		typeof(name) *real_ = HEAP_REAL(typeof(name), #name, "libuncore.so.0");            \
+		real_ ? real_(__VA_ARGS__) : -ENOSYS;                                              \
 	})
 
 static bool was_opened(int r)
