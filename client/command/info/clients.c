@@ -9,7 +9,6 @@
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/usage.h"
-#include "client/command/info/client-process.h"
 #include "client/libuncore/uncore.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
@@ -39,6 +38,16 @@ static const struct json_value *clients_ask_daemon(
 		return clients_take_report(ret, text);
 	fprintf(stderr, "uncore info: %s\n", uncore_error_text());
 	return NULL;
+}
+
+void client_process_name(uint64_t pid, uint64_t connected_ns, char ret[PROCESS_NAME_MAX])
+{
+	uint64_t age_ns;
+
+	if (!pid)
+		strcpy(ret, "(not visible to uncored)");
+	else if (!process_age(pid, ret, &age_ns) || age_ns < connected_ns)
+		strcpy(ret, "(has ended)");
 }
 
 /* uncored does not look at other processes, but root may. */

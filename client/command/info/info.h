@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "client/records/json.h"
+#include "common/process-age.h"
 
 struct info_options {
 	const char *socket_path;
@@ -48,6 +49,13 @@ void explain_platforms(const struct json_value *list);
 /* `uncore info --clients`: who the clients of uncored are, and what they cost. Returns the exit
  * status. */
 int clients_show(const char *socket_path, bool json);
+
+/*
+ * The name, as plain text, of the process that had the PID @pid when it connected, @connected_ns
+ * ago (0: the PID is not known). If that process has ended or is not visible from here, words in
+ * brackets say so, since another process may have its PID by now.
+ */
+void client_process_name(uint64_t pid, uint64_t connected_ns, char ret[PROCESS_NAME_MAX]);
 
 /*
  * Counter boxes, all boxes of one kind in one line: "uncore_imc_0..11 on CPU 0: dram.read 0xf04".

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A PID names the process that connected only if that process is older than its connection. */
-#include "client/command/info/client-process.h"
+#include "client/command/info/info.h"
 
 #include <time.h>
 #include <unistd.h>
