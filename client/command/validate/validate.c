@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "client/command/frame/child.h"
 #include "client/command/frame/command.h"
 #include "client/command/frame/validated.h"
 #include "client/command/frame/written.h"
@@ -27,16 +28,6 @@ static volatile sig_atomic_t stopped_by;
 static void validate_stop(int signal)
 {
 	stopped_by = signal;
-}
-
-/* A second signal ends the process at once. */
-static void validate_take_signals(void)
-{
-	const struct sigaction action = { .sa_handler = validate_stop,
-		.sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 }
 
 /*
@@ -298,7 +289,7 @@ static int validate_run(struct session *session, FILE *out)
 {
 	if (open_session(session) < 0)
 		return -1;
-	validate_take_signals();
+	child_note_stop(validate_stop);
 	return session->options.kernel ? single_run(session, out) : validate(session, out);
 }
 
