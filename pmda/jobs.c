@@ -14,8 +14,6 @@ enum {
 	NAME_BYTES = JOB_ID_BYTES + sizeof "/socket31",
 	INSTANCES_MAX = OPEN_RUNS_MAX * SOCKETS_MAX,
 	NUMBERS = 1 << 26,
-	/* more than there are open runs: one is always of an ended run */
-	ENTRIES = 2 * OPEN_RUNS_MAX,
 };
 
 static struct folder_runs runs;
@@ -27,21 +25,6 @@ static char names[INSTANCES_MAX][NAME_BYTES];
 
 /* --- numbers --- */
 
-/*
- * Numbers of instances are made from the numbers of runs. A number is a hash of what identifies the
- * run, so each agent finds the same number, even after a restart. If another run has this number,
- * the run takes and keeps the next free number. Runs that have ended keep their numbers for a
- * while, so that no tool takes the next run for them.
- */
-struct entry {
-	uint64_t identity;
-	uint64_t seen; /* the look in which the run was last seen; 0: a free entry */
-	unsigned number;
-};
-
-static struct entry entries[ENTRIES];
-static uint64_t n_looks;
-
 /* FNV-1a. */
 static uint64_t mix(uint64_t hash, const void *data, size_t n)
 {
@@ -52,63 +35,32 @@ static uint64_t mix(uint64_t hash, const void *data, size_t n)
 	return hash;
 }
 
-static uint64_t identity_of(const struct run *run)
+/* A hash of what identifies the run, so each agent finds the same number, even after a restart. */
+static unsigned number_of(const struct run *run)
 {
 	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), run->head.id, strlen(run->head.id));
 
 	hash = mix(hash, &run->head.begun_ns, sizeof run->head.begun_ns);
-	return mix(hash, &run->head.begun_real_ns, sizeof run->head.begun_real_ns);
+	hash = mix(hash, &run->head.begun_real_ns, sizeof run->head.begun_real_ns);
+	return (unsigned)(hash % NUMBERS);
 }
 
-static struct entry *find_entry(uint64_t identity)
+/* Has one of the first @n runs this number? */
+static bool is_taken(unsigned number, size_t n)
 {
-	for (size_t i = 0; i < ENTRIES; i++)
-		if (entries[i].seen && entries[i].identity == identity)
-			return &entries[i];
-	return NULL;
-}
-
-static bool is_taken(unsigned number)
-{
-	for (size_t i = 0; i < ENTRIES; i++)
-		if (entries[i].seen && entries[i].number == number)
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] == number)
 			return true;
 	return false;
 }
 
-/* Replaces the entry that was last seen longest ago. */
-static struct entry *jobs_add_entry(uint64_t identity)
-{
-	struct entry *oldest = &entries[0];
-	unsigned number = (unsigned)(identity % NUMBERS);
-
-	while (is_taken(number))
-		number = (number + 1) % NUMBERS;
-	for (size_t i = 1; i < ENTRIES; i++)
-		if (entries[i].seen < oldest->seen)
-			oldest = &entries[i];
-	*oldest = (struct entry){ .identity = identity, .number = number };
-	return oldest;
-}
-
-/* Known runs come first: a new run must not replace the entry of a run that is still open. */
+/* Numbers of instances are made from these. The earlier one of two runs keeps its number. */
 static void give_numbers(void)
 {
-	n_looks++;
 	for (size_t i = 0; i < runs.n; i++) {
-		struct entry *entry = find_entry(identity_of(&runs.all[i]));
-
-		if (entry)
-			entry->seen = n_looks;
-	}
-	for (size_t i = 0; i < runs.n; i++) {
-		uint64_t identity = identity_of(&runs.all[i]);
-		struct entry *entry = find_entry(identity);
-
-		if (!entry)
-			entry = jobs_add_entry(identity);
-		entry->seen = n_looks;
-		numbers[i] = entry->number;
+		numbers[i] = number_of(&runs.all[i]);
+		while (is_taken(numbers[i], i))
+			numbers[i] = (numbers[i] + 1) % NUMBERS;
 	}
 }
 
