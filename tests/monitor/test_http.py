@@ -168,7 +168,7 @@ class Http(Case):
         self.assertGreater(sweeps(), max(readings))
 
     def test_hung(self):
-        """while uncored does not answer, slow clients are ended all the same; who asked is answered when it goes on"""
+        """where uncored does not answer, slow clients are ended all the same, and who asked is answered"""
         self.node.uncored.send_signal(signal.SIGSTOP)
         with contextlib.ExitStack() as stack:
             stack.callback(self.node.uncored.send_signal, signal.SIGCONT)

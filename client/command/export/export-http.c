@@ -70,13 +70,12 @@ static bool take_passed(struct http_server *server, struct passed passed, int *r
 
 static int http_serve(struct http_server *server, int fd, const struct export_wish *wish)
 {
-	int r = export_body_init(&server->body, wish);
+	int r;
 
-	if (r == 0)
-		r = http_server_run(server, fd);
+	server->wish = *wish;
+	r = http_server_run(server, fd);
 	if (r < 0)
 		fprintf(stderr, "uncore export: cannot serve: %s.\n", strerror(-r));
-	export_body_done(&server->body);
 	return r < 0 ? EXIT_FAILED : 0;
 }
 

@@ -12,9 +12,8 @@
 #define HTTP_LIBRARY_CALLS(call)                                                                   \
 	call(add_connection) call(add_response_header) call(create_response_from_buffer)           \
 		call(destroy_response) call(get_connection_info) call(get_daemon_info)             \
-			call(get_timeout) call(queue_response) call(quiesce_daemon)                \
-				call(resume_connection) call(run) call(start_daemon)               \
-					call(stop_daemon) call(suspend_connection)
+			call(get_timeout) call(queue_response) call(quiesce_daemon) call(run)      \
+				call(start_daemon) call(stop_daemon)
 
 #define HTTP_LIBRARY_MEMBER(name) __typeof__(MHD_##name) *name;
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,6 +13,8 @@
 
 /* How long a client may take to send its request, and again to take the answer. */
 static const uint64_t STEP_NS = UINT64_C(2000000000);
+
+static const uint64_t FRESH_NS = UINT64_C(1000000000); /* of a reading's text */
 
 /* Bytes. Prometheus sends a request of some 300. */
 static const size_t HEAD_MAX = 8192;
@@ -198,21 +201,31 @@ static bool is_metrics(const char *url)
 	return path && strcmp(path, "/metrics") == 0;
 }
 
-/* A client that asks for the first time gets a fresh reading. Without memory for its text the
- * connection closes. */
+/* Sets no text if memory runs out. */
+static void http_read_text(struct http_server *server)
+{
+	_cleanup_(export_reading_done) struct export_reading reading;
+	FILE *out;
+
+	export_reading_take(&server->wish, &reading);
+	free(take_ptr(server->text));
+	out = open_memstream(&server->text, &server->n_bytes);
+	if (out)
+		export_prometheus(out, &reading);
+	if (out && fclose(out) == EOF)
+		free(take_ptr(server->text));
+	server->made_ns = clock_now_ns();
+}
+
+/* One reading answers all requests within a second. Without a text the connection closes. */
 static http_result give_metrics(struct http_server *server, struct http_client *client)
 {
-	struct export_body *body = &server->body;
-
-	if (client->state == HTTP_RECEIVING && !export_body_is_fresh(body)) {
-		client->state = HTTP_ASKING;
-		export_body_begin(body);
-		http.suspend_connection(client->connection);
-		return MHD_YES;
-	}
+	if (!server->text || clock_now_ns() - server->made_ns >= FRESH_NS)
+		http_read_text(server);
 	http_begin_step(server, client, HTTP_SENDING);
-	return body->text ? http_answer(client->connection, MHD_HTTP_OK, body->text, body->n_bytes)
-			  : MHD_NO;
+	return server->text
+		       ? http_answer(client->connection, MHD_HTTP_OK, server->text, server->n_bytes)
+		       : MHD_NO;
 }
 
 static http_result http_respond(void *argument, struct MHD_Connection *connection, const char *url,
@@ -234,18 +247,6 @@ static http_result http_respond(void *argument, struct MHD_Connection *connectio
 			       : http_refuse(connection, MHD_HTTP_NOT_FOUND);
 }
 
-/* The thread that reads has ended. */
-static void http_take_reading(struct http_server *server)
-{
-	export_body_finish(&server->body);
-	for (size_t i = 0; i < http_places(server); i++) {
-		struct http_client *client = &server->clients[i];
-
-		if (client->state == HTTP_ASKING)
-			http.resume_connection(client->connection);
-	}
-}
-
 /* --- the loop --- */
 
 /* @listener: -1: none. False: there is no memory, or no descriptor. */
@@ -258,8 +259,7 @@ static bool http_start(struct http_server *server, int listener)
 		{ listener < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, listener, NULL },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
-			 (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
+	unsigned flags = MHD_USE_EPOLL | (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
 	struct MHD_Daemon *daemon = http.start_daemon(flags, 0, NULL, NULL, http_respond, server,
 		MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 
@@ -322,29 +322,26 @@ static bool http_is_pending(const struct http_server *server)
 
 static void http_wait_for_work(struct http_server *server)
 {
-	struct pollfd fds[1 + HTTP_LISTENERS_MAX] = { { .fd = server->body.done_fd,
-		.events = POLLIN } };
+	struct pollfd fds[HTTP_LISTENERS_MAX];
 	const uint64_t left_ns = clock_left_ns(http_next_deadline(server), 0);
 	const int patience_ms = (int)((left_ns + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS);
 
 	for (unsigned i = 0; i < server->n_daemons; i++)
-		fds[1 + i] = (struct pollfd){ .fd = http.get_daemon_info(server->daemons[i],
-								MHD_DAEMON_INFO_EPOLL_FD)
-							    ->epoll_fd,
+		fds[i] = (struct pollfd){ .fd = http.get_daemon_info(server->daemons[i],
+							    MHD_DAEMON_INFO_EPOLL_FD)
+							->epoll_fd,
 			.events = POLLIN };
-	if (poll(fds, 1 + server->n_daemons, http_is_pending(server) ? 0 : patience_ms) > 0 &&
-		fds[0].revents)
-		http_take_reading(server);
+	poll(fds, server->n_daemons, http_is_pending(server) ? 0 : patience_ms);
 }
 
 static void http_take_turn(struct http_server *server)
 {
 	http_wait_for_work(server);
-	http_expire_all(server);
 	server->turn++;
 	server->has_closed = false;
 	for (unsigned i = 0; i < server->n_daemons; i++)
 		http.run(server->daemons[i]);
+	http_expire_all(server); /* what came while uncored was asked has been read */
 	http_make_room(server);
 }
 
@@ -357,7 +354,7 @@ static void serve_until_idle(struct http_server *server)
 	do {
 		looked_ns = clock_now_ns();
 		http_take_turn(server);
-		if (server->n_clients || server->body.is_busy)
+		if (server->n_clients)
 			server->end_ns = clock_deadline_ns(server->idle_ns);
 	} while (server->n_listeners ? server->end_ns > looked_ns : server->n_clients > 0);
 }
@@ -370,5 +367,6 @@ int http_server_run(struct http_server *server, int fd)
 	if (is_started)
 		serve_until_idle(server);
 	http_stop_all(server);
+	free(take_ptr(server->text));
 	return is_started ? 0 : -ENOMEM;
 }

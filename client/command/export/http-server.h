@@ -2,13 +2,14 @@
 /*
  * libmicrohttpd serves all clients in one thread, and no client can block it: each has a deadline,
  * which bytes that trickle in do not put off. Beyond 64 connections new ones replace the oldest, in
- * the order of enum http_state.
+ * the order of enum http_state. A reading is taken in the same thread, at most once a second:
+ * nobody has anything else to wait for.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "client/command/export/export-body.h"
+#include "client/command/export/export.h"
 
 struct MHD_Daemon;
 
@@ -24,7 +25,6 @@ enum http_state {
 	HTTP_ENDING,    /* it was shut down, and libmicrohttpd closes it in its next turn */
 	HTTP_RECEIVING, /* the request is incomplete */
 	HTTP_SENDING,   /* the client has not taken all of the answer */
-	HTTP_ASKING,    /* for the metrics: suspended until there is a reading; never makes room */
 };
 
 struct http_client {
@@ -41,7 +41,10 @@ struct http_server {
 	uint64_t idle_ns; /* the server ends after this time without a connection */
 	uint64_t end_ns;  /* CLOCK_MONOTONIC; put off while there are connections */
 	uint64_t turn;    /* of libmicrohttpd, from 1 */
-	struct export_body body;
+	struct export_wish wish;
+	char *text; /* of the newest reading; NULL: there is none; owned */
+	size_t n_bytes;
+	uint64_t made_ns;                               /* when .text was complete */
 	struct MHD_Daemon *daemons[HTTP_LISTENERS_MAX]; /* one for each listener */
 	unsigned n_daemons, n_clients;
 	bool has_closed; /* a connection, in the last turn */

@@ -47,10 +47,8 @@ static void serve(const struct service *service)
 		_exit(2);
 	server.listeners[server.n_listeners++] = service->listener;
 	server.idle_ns = service->idle_ns;
-	r = export_body_init(&server.body, &wish);
-	if (r == 0)
-		r = http_server_run(&server, -1);
-	export_body_done(&server.body);
+	server.wish = wish;
+	r = http_server_run(&server, -1);
 	_exit(r == 0 ? 0 : 1);
 }
 
