@@ -4,8 +4,9 @@
 #include <elf.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
-bool module_has_code(const struct dl_phdr_info *module, const void *code)
+static bool module_has_code(const struct dl_phdr_info *module, const void *code)
 {
 	for (int i = 0; i < module->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &module->dlpi_phdr[i];
@@ -44,11 +45,46 @@ static void find_id(const char *at, size_t n, char ret_id[MODULE_ID_MAX])
 	}
 }
 
-void module_build_id(const struct dl_phdr_info *module, char ret_id[MODULE_ID_MAX])
+static void module_build_id(const struct dl_phdr_info *module, char ret_id[MODULE_ID_MAX])
 {
 	*ret_id = '\0';
 	for (int i = 0; i < module->dlpi_phnum; i++)
 		if (module->dlpi_phdr[i].p_type == PT_NOTE)
 			find_id((const char *)(module->dlpi_addr + module->dlpi_phdr[i].p_vaddr),
 				module->dlpi_phdr[i].p_memsz, ret_id);
+}
+
+void module_path(const struct dl_phdr_info *module, char ret_path[PATH_MAX])
+{
+	ssize_t n = 0;
+
+	if (!*module->dlpi_name)
+		n = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+	ret_path[n > 0 ? n : 0] = '\0';
+	strncat(ret_path, module->dlpi_name, PATH_MAX - 1);
+}
+
+struct search {
+	const void *code;
+	struct module_place *ret;
+};
+
+static int module_look(struct dl_phdr_info *module, size_t size, void *argument)
+{
+	const struct search *search = argument;
+
+	(void)size;
+	if (!module_has_code(module, search->code))
+		return 0;
+	module_path(module, search->ret->path);
+	module_build_id(module, search->ret->id);
+	search->ret->offset = (ElfW(Addr))search->code - module->dlpi_addr;
+	return 1;
+}
+
+bool module_find_place(const void *code, struct module_place *ret)
+{
+	struct search search = { code, ret };
+
+	return dl_iterate_phdr(module_look, &search);
 }

@@ -72,8 +72,7 @@ static uint64_t object_data_of(const struct dl_phdr_info *info)
 static int object_look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct found *found = argument;
-	char own[PATH_MAX];
-	const char *path = *info->dlpi_name ? info->dlpi_name : heap_program_path(own);
+	char path[PATH_MAX];
 	const uint64_t data = object_data_of(info);
 	struct elf_file file;
 	uint64_t named = 0;
@@ -81,6 +80,7 @@ static int object_look_into_module(struct dl_phdr_info *info, size_t size, void 
 	(void)size;
 	if (data < OBJECT_BYTES)
 		return 0;
+	module_path(info, path);
 	/* It may be anything by now. The thread is inside of this module, so it is not kept. */
 	if (elf_file_open(path, &file) == 0) {
 		named = object_write_all(found, path, &file);

@@ -7,12 +7,7 @@
  */
 #include "client/heap/site.h"
 
-#include <limits.h>
-#include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <unwind.h>
 
 #include "client/heap/real.h"
@@ -67,52 +62,37 @@ static void unwind(struct stack *stack)
 
 /* --- modules --- */
 
-struct search {
-	struct stack *stack;
-	struct heap_module modules[HEAP_FRAMES];
-	ElfW(Addr) bases[HEAP_FRAMES];
-};
-
-static int site_look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
+/* 0: there is no room, or no memory. */
+static uint32_t site_number_of(const struct module_place *found)
 {
-	struct search *search = argument;
-	char own[PATH_MAX];
+	struct heap_module *module = &heap_modules[0];
 
-	(void)size;
-	for (uint32_t k = 0; k < search->stack->n; k++) {
-		struct heap_module *module = &search->modules[k];
-
-		if (!module_has_code(info, search->stack->codes[k]))
-			continue;
-		search->bases[k] = info->dlpi_addr;
-		module->path = strdup(*info->dlpi_name ? info->dlpi_name : heap_program_path(own));
-		module_build_id(info, module->id);
+	while (module < &heap_modules[heap_n_modules] &&
+		(strcmp(module->path, found->path) != 0 || strcmp(module->id, found->id) != 0))
+		module++;
+	if (module == &heap_modules[HEAP_MODULES_MAX])
+		return 0;
+	if (module == &heap_modules[heap_n_modules]) {
+		module->path = strdup(found->path);
+		strcpy(module->id, found->id);
+		heap_n_modules += module->path != NULL;
 	}
-	return 0;
+	return module->path ? (uint32_t)(module - heap_modules) + 1 : 0;
 }
 
-const char *heap_program_path(char room[PATH_MAX])
+static struct heap_frame site_frame_of(const void *code)
 {
-	const ssize_t n = readlink("/proc/self/exe", room, PATH_MAX - 1);
+	struct heap_frame frame = { .offset = (uintptr_t)code };
+	struct module_place found;
 
-	room[n > 0 ? n : 0] = '\0';
-	return room;
-}
-
-/* Takes over @module's path. */
-static uint32_t site_number_of(struct heap_module *module)
-{
-	uint32_t i = 0;
-
-	while (i < heap_n_modules && (strcmp(heap_modules[i].path, module->path) != 0 ||
-					     strcmp(heap_modules[i].id, module->id) != 0))
-		i++;
-	if (i == HEAP_MODULES_MAX || i < heap_n_modules) {
-		free(module->path);
-		return i == HEAP_MODULES_MAX ? 0 : i + 1;
-	}
-	heap_modules[heap_n_modules++] = *module;
-	return i + 1;
+	if (!module_find_place(code, &found))
+		return frame;
+	pthread_mutex_lock(&heap_lock);
+	frame.module = site_number_of(&found);
+	pthread_mutex_unlock(&heap_lock);
+	if (frame.module)
+		frame.offset = found.offset;
+	return frame;
 }
 
 /* --- places --- */
@@ -174,21 +154,14 @@ static uint32_t find_known(const struct stack *stack)
 	return i;
 }
 
-/* Looks where the codes are, before it takes the lock. */
-static uint32_t find_new(struct stack *stack)
+static uint32_t find_new(const struct stack *stack)
 {
 	struct heap_place place = { .kind = stack->kind, .n_frames = stack->n };
-	struct search search = { .stack = stack };
 	uint32_t number;
 
-	dl_iterate_phdr(site_look_into_module, &search);
+	for (uint32_t i = 0; i < stack->n; i++)
+		place.frames[i] = site_frame_of(stack->codes[i]);
 	pthread_mutex_lock(&heap_lock);
-	for (uint32_t i = 0; i < stack->n; i++) {
-		place.frames[i] = (struct heap_frame){
-			.offset = (uintptr_t)stack->codes[i] - search.bases[i],
-			.module = search.modules[i].path ? site_number_of(&search.modules[i]) : 0,
-		};
-	}
 	number = add_place(&place);
 	if (number != HEAP_NO_PLACE)
 		memcpy(heap_places[number].codes, stack->codes, sizeof stack->codes);

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +46,3 @@ uint32_t heap_place_here(const char *kind, const void *caller);
 
 /* Code was unloaded: other code may come to its addresses. */
 void heap_places_forget_addresses(void);
-
-/* ld.so has no name for the program itself. */
-const char *heap_program_path(char room[PATH_MAX]);

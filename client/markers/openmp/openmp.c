@@ -10,12 +10,11 @@
  * The thread that meets the construct is in the region, and not the threads that it starts. So a
  * passage is one execution of the construct, and takes as long as that does.
  */
+#include <inttypes.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/libuncore/uncore.h"
 #include "client/markers/base/marker.h"
@@ -35,65 +34,24 @@ static struct place places[PLACES];
 static struct place other = { .name = "other parallel regions" };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held to add one */
 
-/* --- modules --- */
-
-/* Which module has @code, and its build ID. */
-struct search {
-	const void *code;
-	const char *path;
-	ElfW(Addr) base;
-	char id[MODULE_ID_MAX];
-};
-
-static int openmp_look_into_module(struct dl_phdr_info *info, size_t size, void *argument)
-{
-	struct search *search = argument;
-
-	(void)size;
-	if (!module_has_code(info, search->code))
-		return 0;
-	search->path = info->dlpi_name;
-	search->base = info->dlpi_addr;
-	module_build_id(info, search->id);
-	return 1;
-}
-
 /* --- places --- */
-
-/* The program itself has no name. */
-static void find_path(const struct search *search, char ret_path[PATH_MAX])
-{
-	ssize_t n;
-
-	snprintf(ret_path, PATH_MAX, "%s", search->path);
-	n = *ret_path ? 0 : readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
-	if (n > 0)
-		ret_path[n] = '\0';
-}
-
-static void name_in(const struct search *search, struct place *place)
-{
-	const unsigned long offset = (ElfW(Addr))search->code - search->base;
-	char path[PATH_MAX], text[PATH_MAX + 32], title[TITLE_BYTES];
-	const char *slash;
-
-	find_path(search, path);
-	slash = strrchr(path, '/');
-	snprintf(text, sizeof text, "%s+%#lx", slash ? slash + 1 : path, offset);
-	marker_name(text, place->name);
-	if (*search->id && (size_t)snprintf(title, sizeof title, "%s+%#lx build-id %s", path,
-				   offset, search->id) < sizeof title)
-		uncore_region_title(place->name, title);
-}
 
 static void name_place(const void *code, struct place *place)
 {
-	struct search search = { .code = code };
+	char text[PATH_MAX + 32], title[TITLE_BYTES];
+	struct module_place found;
+	const char *slash;
 
-	if (dl_iterate_phdr(openmp_look_into_module, &search))
-		name_in(&search, place);
-	else
+	if (!module_find_place(code, &found)) {
 		snprintf(place->name, sizeof place->name, "%p", code);
+		return;
+	}
+	slash = strrchr(found.path, '/');
+	snprintf(text, sizeof text, "%s+%#" PRIx64, slash ? slash + 1 : found.path, found.offset);
+	marker_name(text, place->name);
+	if (*found.id && (size_t)snprintf(title, sizeof title, "%s+%#" PRIx64 " build-id %s",
+				 found.path, found.offset, found.id) < sizeof title)
+		uncore_region_title(place->name, title);
 }
 
 /* The place of @code, or the free one for it. NULL: there is no room. */
