@@ -49,6 +49,12 @@ static inline uint64_t clock_left_ns(uint64_t deadline_ns, uint64_t least_ns)
 								       : least_ns;
 }
 
+/* A time to wait, as the kernel takes it. */
+static inline struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){ (time_t)(ns / 1000000000U), (long)(ns % 1000000000U) };
+}
+
 /* The first of @tick_ns and the times every @step_ns after it that is still to come. */
 static inline uint64_t clock_next_tick_ns(uint64_t tick_ns, uint64_t step_ns)
 {

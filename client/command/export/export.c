@@ -103,10 +103,11 @@ static void export_wait_until(uint64_t tick_ns)
 {
 	uint64_t left_ns;
 
-	while ((left_ns = clock_left_ns(tick_ns, 0)))
-		nanosleep(&(struct timespec){ (time_t)(left_ns / 1000000000U),
-				  (long)(left_ns % 1000000000U) },
-			NULL);
+	while ((left_ns = clock_left_ns(tick_ns, 0))) {
+		const struct timespec left = clock_timespec(left_ns);
+
+		nanosleep(&left, NULL);
+	}
 }
 
 /* Each reading ends one period and begins the next, so no traffic is left out. */

@@ -176,11 +176,7 @@ void child_cancel(struct child *child)
 /* The number of a signal; -1 with errno EAGAIN at the deadline. */
 static int wait_for_signal(const sigset_t *awaited, uint64_t deadline_ns)
 {
-	uint64_t left_ns = clock_left_ns(deadline_ns, 0);
-	struct timespec left = {
-		.tv_sec = (time_t)(left_ns / 1000000000U),
-		.tv_nsec = (long)(left_ns % 1000000000U),
-	};
+	const struct timespec left = clock_timespec(clock_left_ns(deadline_ns, 0));
 
 	if (deadline_ns == UINT64_MAX)
 		return sigwaitinfo(awaited, NULL);

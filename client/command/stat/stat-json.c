@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "client/launcher/launch.h"
+#include "client/report/record-time.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"
-
-enum { TIME_MAX = 32 };
 
 /* Begins an object that the caller completes. */
 static void stat_json_begin(
@@ -42,9 +41,8 @@ void stat_json_interval(struct stat_run *run, const struct total *interval, uint
 /* What was run, where and when. */
 static void stat_json_write_origin(struct jsonwriter *json, const struct stat_run *run)
 {
-	char host[LAUNCH_HOST_MAX], begun[TIME_MAX];
+	char host[LAUNCH_HOST_MAX], begun[RECORD_TIME_MAX];
 	struct format_socket wall;
-	struct tm utc;
 
 	launch_host(host);
 	jsonwriter_text(json, "version", UNCORE_VERSION);
@@ -53,8 +51,8 @@ static void stat_json_write_origin(struct jsonwriter *json, const struct stat_ru
 	for (char **word = run->options.command; *word; word++)
 		jsonwriter_text(json, NULL, *word);
 	jsonwriter_close(json);
-	if (!run->started_ns || !gmtime_r(&run->begun.tv_sec, &utc) ||
-		!strftime(begun, sizeof begun, "%Y-%m-%dT%H:%M:%SZ", &utc))
+	record_time(run->begun_s, begun);
+	if (!*begun)
 		return;
 	jsonwriter_text(json, "begun", begun);
 	jsonwriter_array(json, "wall_ns");

@@ -42,7 +42,7 @@ struct stat_run {
 		bool *is_described;        /* owned; each value of each row; NULL: no row is */
 		uint64_t n_runs, ahead_ns; /* CLOCK_BOOTTIME - the readings' clock */
 	} trace;
-	struct timespec begun;     /* CLOCK_REALTIME of the first run's first reading */
+	int64_t begun_s;           /* of the first run's first reading, since 1970; 0: not yet */
 	uint64_t started_ns;       /* CLOCK_MONOTONIC of the same; 0: not yet */
 	uint64_t progress_told_ns; /* 0: not yet */
 	uint64_t number, n_warm;   /* of the run, from 1; runs that were not measured */

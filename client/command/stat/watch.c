@@ -141,8 +141,7 @@ static void wait_until(struct watched *watched, uint64_t deadline_ns)
 
 	if (watched->n_without && left_ns > ASK_NS)
 		left_ns = ASK_NS;
-	left.tv_sec = (time_t)(left_ns / 1000000000U);
-	left.tv_nsec = (long)(left_ns % 1000000000U);
+	left = clock_timespec(left_ns);
 	ppoll(watched->fds, 1 + watched->n, &left, NULL);
 }
 

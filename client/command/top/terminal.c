@@ -230,11 +230,7 @@ static enum terminal_event read_key(char *ret_key)
 enum terminal_event terminal_wait(uint64_t deadline_ns, char *ret_key)
 {
 	struct pollfd keys = { .fd = terminal.is_screen ? STDIN_FILENO : -1, .events = POLLIN };
-	const uint64_t left_ns = clock_left_ns(deadline_ns, 0);
-	const struct timespec left = {
-		.tv_sec = (time_t)(left_ns / 1000000000U),
-		.tv_nsec = (long)(left_ns % 1000000000U),
-	};
+	const struct timespec left = clock_timespec(clock_left_ns(deadline_ns, 0));
 	int n = ppoll(&keys, 1, deadline_ns == UINT64_MAX ? NULL : &left, &terminal.mask);
 
 	if (n < 0)

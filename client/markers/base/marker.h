@@ -68,11 +68,6 @@ void marker_pop_in(const void *owner);
 void marker_enter_with(const void *owner, const void *inside, const struct marker *marker);
 const struct marker *marker_with(const void *inside);
 
-static inline void marker_push(const char *text)
-{
-	marker_enter(marker_of(text));
-}
-
 static inline void marker_pop(void)
 {
 	marker_pop_in(NULL);

@@ -44,7 +44,7 @@ TOOL(finalize_library, void)
 TOOL(push_profile_region, const char *name)
 {
 	if (has_regions)
-		marker_push(name);
+		marker_begin(name);
 }
 
 TOOL(pop_profile_region, void)
@@ -60,7 +60,7 @@ static void kokkos_begin(bool is_chosen, const char *name, uint64_t *ret_id)
 {
 	*ret_id = is_chosen;
 	if (is_chosen)
-		marker_push(name);
+		marker_begin(name);
 }
 
 static void kokkos_end(uint64_t id)
@@ -105,7 +105,7 @@ TOOL(begin_deep_copy, struct kokkos_space to_space, const char *to, const void *
 
 	(void)to_space, (void)to_memory, (void)from_space, (void)from_memory, (void)size_bytes;
 	if (has_kernels)
-		marker_push(marker_join(to, " <- ", from, buffer));
+		marker_begin(marker_join(to, " <- ", from, buffer));
 }
 
 TOOL(end_deep_copy, void)

@@ -85,7 +85,7 @@ static int push_event(const struct nvtx_event *event)
 
 static int nvtx_push(const char *text)
 {
-	marker_push(text);
+	marker_begin(text);
 	return NVTX_NO_DEPTH;
 }
 

@@ -12,7 +12,7 @@ EXPORT void other_pop(void);
 
 void other_push(const char *name)
 {
-	marker_push(name);
+	marker_begin(name);
 }
 
 void other_pop(void)

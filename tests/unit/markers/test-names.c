@@ -68,11 +68,11 @@ static void pass_long_names(struct fake_daemon *daemon)
 
 	memset(longest, 'y', sizeof longest - 1);
 	snprintf(text, sizeof text, "f()\n[with T = %s]", type);
-	marker_push(text);
+	marker_begin(text);
 	marker_pop();
-	marker_push(longest);
+	marker_begin(longest);
 	marker_pop();
-	marker_push("short");
+	marker_begin("short");
 	marker_pop();
 	CHECK(uncore_region_title("short", "") == -EINVAL);
 	CHECK(uncore_region_title("short", "a\nb") == -EINVAL);
@@ -112,7 +112,7 @@ static void pass_crosswise(struct fake_daemon *daemon)
 	marker_end("c");
 	marker_end("b");
 	for (int i = 0; i < 40; i++)
-		marker_push("deep");
+		marker_begin("deep");
 	for (int i = 0; i < 40; i++)
 		marker_pop();
 	marker_begin("last");

@@ -91,7 +91,7 @@ static uint64_t pages_moved(void)
 
 static void course_sleep(uint64_t ns)
 {
-	struct timespec rest = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	struct timespec rest = clock_timespec(ns);
 
 	while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
 		;
