@@ -145,10 +145,9 @@ void stat_course_note(struct stat_run *run, const struct total *interval, struct
 void stat_course_json(const struct stat_run *run, FILE *out);
 void stat_course_still(const struct stat_run *run, FILE *out);
 
-/* --- stat-trace.c: the course for ui.perfetto.dev, written as it happens; nothing without --trace
- * --- */
+/* --- stat-trace.c: the course for ui.perfetto.dev, written as it happens --- */
 
-/* 0; -1 after a sentence. */
+/* 0; -1 after a sentence. All of these do nothing without --trace. */
 int stat_trace_open(struct stat_run *run);
 
 /* A run begins with the reading run->since, and ends with it when the last interval is over. */
