@@ -11,61 +11,19 @@
 #include "client/command/report/merge.h"
 #include "client/libuncore/uncore.h"
 #include "client/records/read.h"
-#include "client/report/record-time.h"
 #include "common/macro.h"
 
 /* --- a record --- */
 
-/* Does a file's name agree with its record? Names are ID@BEGIN.json, ID@BEGIN.2.json and
- * ID@HOST.json; a name without "@" agrees with any record. A record without a begin has the time of
- * its end. */
-static bool is_named_so(const char *file, const struct record *record)
-{
-	const size_t before = strcspn(file, "@");
-	const char *rest = file + before + 1;
-	char begin[RECORD_TIME_MAX];
-	size_t n = strlen(record->host);
-
-	if (!file[before])
-		return true;
-	if (strlen(record->job) != before || strncmp(file, record->job, before) != 0)
-		return false;
-	if (n && strncmp(rest, record->host, n) == 0 && strcmp(rest + n, ".json") == 0)
-		return true;
-	record_time_in_name(record->begun_ns ? record->begun_ns : record->ended_ns, begin);
-	n = strlen(begin);
-	return strncmp(rest, begin, n) == 0 && rest[n] == '.';
-}
-
-static int found_check(const struct found_files *found, const struct json_file *file,
-	const struct record *record, char why[JSON_READER_WHY_MAX])
-{
-	char begun[RECORD_TIME_MAX];
-
-	if (found->options->of_job && !record->rows) {
-		snprintf(why, JSON_READER_WHY_MAX, "is not a record of a job");
-		return -ENOMSG;
-	}
-	if (!found->options->job || !record->rows || !file->name || is_named_so(file->name, record))
-		return 0;
-	record_time_ms(record->begun_ns, begun);
-	snprintf(why, JSON_READER_WHY_MAX,
-		"is the record of job %s on %.64s that began at %s, but its name is that of "
-		"another",
-		record->job, record->host, *begun ? begun : "no known time");
-	return -EBADMSG;
-}
-
-static int found_read_record(struct found_files *found, const struct json_file *file, char *text,
-	char why[JSON_READER_WHY_MAX])
+static int found_read_record(struct found_files *found, char *text, char why[JSON_READER_WHY_MAX])
 {
 	const uint32_t first = found->list.n;
 	int r = record_list_parse(text, &found->list, why);
 
+	for (uint32_t i = first; r == 0 && found->options->of_job && i < found->list.n; i++)
+		r = found->list.records[i].rows ? 0 : -ENOMSG;
 	if (r == -ENOMSG && found->options->of_job)
 		snprintf(why, JSON_READER_WHY_MAX, "is not a record of a job");
-	for (uint32_t i = first; r == 0 && i < found->list.n; i++)
-		r = found_check(found, file, &found->list.records[i], why);
 	if (r < 0) {
 		record_list_cut(&found->list, first);
 		return r;
@@ -118,7 +76,7 @@ static void found_read_text(struct found_files *found, const struct json_file *f
 		line += has_lines;
 		r = has_lines && !record[strspn(record, " \t\r")]
 			    ? 0
-			    : found_read_record(found, file, record, why);
+			    : found_read_record(found, record, why);
 		if (r < 0)
 			found_complain(found, file, line, r, why);
 	}
