@@ -223,11 +223,13 @@ static int serving_start(struct serving *serving, const struct counters *counter
 
 static void serving_stop(struct serving *serving)
 {
+	const struct closers_client nobody = {};
+
 	while (serving->server->peers)
 		peer_free(serving->server->peers);
 	while (serving->n_waiting)
-		closers_close_connection(serving->server->closers, ACCOUNTS_NONE,
-			(struct closers_client){}, &serving->waiting[--serving->n_waiting]);
+		closers_close_connection(serving->server->closers, ACCOUNTS_NONE, nobody,
+			&serving->waiting[--serving->n_waiting]);
 	sd_event_source_unref(serving->retry_source);
 }
 
