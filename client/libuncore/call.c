@@ -185,10 +185,7 @@ int call_wait(const struct call *call)
 	uint64_t left_ns;
 
 	while ((left_ns = clock_left_ns(call->deadline_ns, 0)) > 0) {
-		struct timespec limit = {
-			.tv_sec = (time_t)(left_ns / 1000000000U),
-			.tv_nsec = (long)(left_ns % 1000000000U),
-		};
+		const struct timespec limit = clock_timespec(left_ns);
 		int n = ppoll(&connection, 1, &limit, NULL);
 
 		if (n > 0)

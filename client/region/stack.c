@@ -246,7 +246,7 @@ static int title(struct regions *regions, const char *name, const char *text)
 	struct region *region;
 	int r = region_check_text("A region's title", text, TABLE_TITLE_BYTES);
 
-	if (r == 0)
+	if (r >= 0)
 		r = regions_find_or_add(regions, name, &region);
 	if (r < 0)
 		return r;
@@ -271,7 +271,7 @@ static int stack_work(struct regions *regions, const char *name, double amount, 
 	if (!(amount >= 0) || isinf(amount))
 		return error_say(-EINVAL, "An amount of work is a number from 0 on.");
 	r = region_check_text("A unit of work", unit, TABLE_UNIT_BYTES);
-	if (r == 0)
+	if (r >= 0)
 		r = regions_find_or_add(regions, name, &region);
 	return r < 0 ? r : passage_work(regions, region, amount, unit);
 }
