@@ -8,6 +8,7 @@ import csv
 import re
 import shutil
 import subprocess
+import time
 
 from harness import Case, n_sockets, pcp_file, run_cases, source_root
 from kernel import KernelCount
@@ -18,7 +19,7 @@ TRUTH_GB = PAGES * 4096 / 1e9
 METRIC = "uncore.dram.read"
 ATTEMPTS = 8
 ROUNDING_GB = TRUTH_GB / 10  # of the tools, which print few digits
-CLOCK = "%H:%M:%S.%f"
+CLOCK = "%s.%f"  # seconds, as time.time() counts them
 RULES = ["counters_frozen", "counters_shared", "daemon_gone"]
 LINKED = ("pmlogconf", "pmieconf")  # folders that PCP looks for in PCP_VAR_DIR
 SETS = {  # headings of the columns of pmrep's sets, and the columns that have no values here
@@ -58,11 +59,6 @@ def install(folder):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() else 0o644)
     return {"PCP_SYSCONF_DIR": str(etc), "PCP_VAR_DIR": str(var)}
-
-
-def seconds_of(clock):
-    hours, minutes, seconds = clock.split(":")
-    return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
 
 def number(word):
@@ -193,7 +189,7 @@ class Pmrep(Configured):
         for line in lines:
             if line[:1].isdigit():
                 when, *cells = line.split()
-                yield seconds_of(when), [number(cell) for cell in cells[:n_sockets()]]
+                yield float(when), [number(cell) for cell in cells[:n_sockets()]]
 
     def test_rates(self):
         """pmrep :uncore-mem shows pages that were touched, in GB/s of 10^9 bytes"""
@@ -204,8 +200,9 @@ class Pmrep(Configured):
         def measure(socket):
             nonlocal before
             self.work(socket)
+            done = time.time()
             n_gb, late = [0.0] * n_sockets(), False
-            for _ in range(3):  # pmrep prints a line some time after its fetch
+            while before[0] <= done:  # pmrep prints a line some time after its fetch
                 row = next(rows)
                 step, late = row[0] - before[0], late or None in row[1]
                 n_gb = [sum_gb + (rate or 0) * step for sum_gb, rate in zip(n_gb, row[1])]
@@ -312,7 +309,7 @@ class Recorded(Configured):
         out = self.tool("pmrep", "-u", "-o", "csv", "-f", CLOCK, *arguments).stdout
         for when, *cells in list(csv.reader(out.splitlines()))[1:]:
             if all(cells):
-                yield seconds_of(when), [float(cell) for cell in cells]
+                yield float(when), [float(cell) for cell in cells]
 
     def test_replay(self):
         """pmrep :uncore-mem of an archive is 10^-9 of its counts per second"""
