@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs suites of build folders, tries failed tests again, and ends with one line: N passed, N failed, N skipped.
 
-Usage: suites.py HACKING.md [--sudo] FOLDER=SUITE,SUITE...
+Usage: suites.py HACKING.md [--sudo] FOLDER=[SUITE,SUITE...]...
 
-A folder's suites run together, two tests at once for each CPU, because half of them wait. A test that speaks TAP counts as its cases.
-A failed test is run again when all others have ended, alone, twice. If it passes both times it counts as passed, and is
-named as UNSTEADY; more than three of them are a failure. A crash, a report of a sanitizer, a test that hangs and a case
-that leaves a descriptor open are failures at once.
+A folder without suites could not be built, which is a failure. A folder's suites run together, two tests at once for each
+CPU, because half of them wait. A test that speaks TAP counts as its cases. A failed test is run again when all others have
+ended, alone, twice. If it passes both times it counts as passed, and is named as UNSTEADY; more than three of them are a
+failure. A crash, a report of a sanitizer, a test that hangs and a case that leaves a descriptor open are failures at once.
 
 In CI (environment CI=true) a skip counts as a failure, unless HACKING.md has a line `skip: NAME - reason`, where NAME is
 the test, or "test: case". With --sudo, suites that need root get it by sudo.
@@ -203,6 +203,8 @@ class Summary:
 def main(hacking, sudo, tasks):
     summary, missing, tests = Summary(allowed_skips(hacking)), [], []
     for folder, suites in tasks:
+        if not suites:
+            missing.append(f"{folder} could not be built.")
         tests += run_suites(folder, suites, sudo)
         ran = {test.suite for test in tests if test.folder == folder}
         missing += [f"{folder} {suite}: the suite ran no test." for suite in suites if suite not in ran]
@@ -224,4 +226,5 @@ def main(hacking, sudo, tasks):
 if __name__ == "__main__":
     arguments = [word for word in sys.argv[2:] if word != "--sudo"]
     sys.exit(main(sys.argv[1], "--sudo" in sys.argv, [
-        (folder, suites.split(",")) for folder, _, suites in (word.partition("=") for word in arguments)]))
+        (folder, list(filter(None, suites.split(",")))) for folder, _, suites in (
+            word.partition("=") for word in arguments)]))
