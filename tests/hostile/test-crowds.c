@@ -22,7 +22,9 @@
 
 enum { USERS = 10, HELD = 8, DEEDS = 1000, FIRST_USER = 1572864 };
 
-/* Descriptors of one account beyond those of a daemon at rest: uncored-security(7) has the bound.
+/*
+ * Descriptors of one account beyond those of a daemon at rest and of the connections that it may
+ * have: uncored-security(7) has the bound.
  */
 enum { OF_ACCOUNT = 256 };
 
@@ -49,7 +51,7 @@ static void besiege(
 		.begins_as_root = n_processes == USERS,
 		.deeds = DEEDS,
 		.memfds = n_accounts * OF_ACCOUNT,
-		.descriptors = n_accounts * OF_ACCOUNT,
+		.descriptors = n_accounts * OF_ACCOUNT + n_processes * HELD,
 		.kept = KEPT,
 		.seconds = seconds,
 		.only_daemon = only_daemon,

@@ -67,9 +67,11 @@ CASE("holding every doorbell of a user, and ringing them in turn")
 	});
 }
 
-/* Fills a doorbell: an eventfd holds a large number, a pipe many small ones. */
+/* Fills a doorbell: an eventfd holds a large number, a pipe many small ones. uncored keeps a user's
+ * doorbell for the batch that comes, and the batch before has made it block. */
 static void fill(int doorbell)
 {
+	fcntl(doorbell, F_SETFL, O_NONBLOCK);
 	for (uint64_t value = UINT64_MAX - 1; value; value /= 2)
 		while (write(doorbell, &value, sizeof value) > 0)
 			;
