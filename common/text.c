@@ -23,6 +23,14 @@ static const struct {
 	{ 0xf8, 0xf0, 3, 0x10000 },
 };
 
+/* Breaks lines, or shows the characters behind it in another order (UAX #9). */
+static bool changes_order(uint32_t character)
+{
+	return character == 0x61c || character == 0x200e || character == 0x200f ||
+	       (character >= 0x2028 && character <= 0x202e) ||
+	       (character >= 0x2066 && character <= 0x2069);
+}
+
 /* The plain character at @at. Returns its number of bytes; 0: there is none. */
 static size_t read_plain(const char *at, uint32_t *ret)
 {
@@ -42,7 +50,7 @@ static size_t read_plain(const char *at, uint32_t *ret)
 			character = character << 6 | (text[k] & 0x3f);
 		}
 		if (character < forms[i].least || character == 0x7f || character > 0x10ffff ||
-			(character >= 0xd800 && character <= 0xdfff))
+			(character >= 0xd800 && character <= 0xdfff) || changes_order(character))
 			return 0;
 		*ret = character;
 		return forms[i].n_following + 1U;

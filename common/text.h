@@ -6,10 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* How many bytes the character at @text has; 0: it is a control character, or not UTF-8. */
+/* How many bytes the character at @text has; 0: it is a control character, among them those of the
+ * order of characters (UAX #9), or not UTF-8. */
 size_t text_plain_bytes(const char *text);
 
-/* Is @text valid UTF-8 (RFC 3629) without control characters (C0, DEL, C1)? */
+/* Is @text valid UTF-8 (RFC 3629) without control characters (C0, DEL, C1, UAX #9)? */
 bool text_is_plain(const char *text);
 
 /* Writes @text with "?" in the place of each byte that text_is_plain() refuses. */

@@ -41,6 +41,39 @@ static size_t longest(char *text)
 	return most;
 }
 
+CASE("a plain text has no control character, none that changes the order of others, and only UTF-8")
+{
+	static const struct {
+		const char *text, *printed;
+	} rows[] = {
+		{ "solve", "solve" },
+		{ "", "" },
+		{ "L\u00f6sung \u4e2d \U0001f600 \u200b", "L\u00f6sung \u4e2d \U0001f600 \u200b" },
+		{ "a\nb\x1b[m\x7f", "a?b?[m?" },
+		{ "\xc2\x9b", "??" }, /* C1 */
+		{ "\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80",
+			"?? ??? ????" }, /* too long, a surrogate, too high */
+		{ "\xe4\xb8", "??" },    /* cut off */
+		{ "a\u202eb", "a???b" }, /* UAX #9: from right to left */
+		{ "\u061c\u200e\u200f\u202a\u2066\u2069", "?????????????????" },
+		{ "\u2028", "???" }, /* a new line */
+		{ "\u200d\u2027\u202f\u2065\u206a", "\u200d\u2027\u202f\u2065\u206a" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char printed[LONG] = "", plain[LONG];
+		_cleanup_file_ FILE *out = fmemopen(printed, sizeof printed, "w");
+
+		assert_int_equal(
+			text_is_plain(rows[i].text), strcmp(rows[i].text, rows[i].printed) == 0);
+		text_print_plain(out, rows[i].text);
+		fflush(out);
+		assert_string_equal(printed, rows[i].printed);
+		text_make_plain(strcpy(plain, rows[i].text));
+		assert_string_equal(plain, rows[i].printed);
+	}
+}
+
 CASE("a line is as long as the terminal is wide, within bounds, and has all the room in a file")
 {
 	static const struct {
