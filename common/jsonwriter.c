@@ -48,14 +48,13 @@ static const char *escape_of(char character)
 
 /* Escapes control characters, which could steer a terminal; a byte that is not UTF-8 becomes
  * U+FFFD. */
-static size_t write_unplain(FILE *out, const uint8_t *at)
+static size_t write_unplain(FILE *out, const char *at)
 {
-	if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) {
-		fprintf(out, "\\u%04x", at[1]);
-		return 2;
-	}
-	fprintf(out, "\\u%04x", at[0] < 0x80 ? at[0] : 0xfffd);
-	return 1;
+	uint32_t character;
+	const size_t n = text_read(at, &character);
+
+	fprintf(out, "\\u%04x", n ? (unsigned)character : 0xfffd);
+	return n ? n : 1;
 }
 
 static void jsonwriter_write_text(FILE *out, const char *text)
@@ -72,7 +71,7 @@ static void jsonwriter_write_text(FILE *out, const char *text)
 			fwrite(text, 1, n, out);
 			text += n;
 		} else {
-			text += write_unplain(out, (const uint8_t *)text);
+			text += write_unplain(out, text);
 		}
 	}
 	fputc('"', out);

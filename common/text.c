@@ -17,28 +17,16 @@ static const struct {
 	uint8_t mask, lead, n_following;
 	uint32_t least;
 } forms[] = {
-	{ 0x80, 0x00, 0, 0x20 }, /* below 0x20 are control characters */
-	{ 0xe0, 0xc0, 1, 0xa0 }, /* below 0xa0 is C1 */
+	{ 0x80, 0x00, 0, 1 },
+	{ 0xe0, 0xc0, 1, 0x80 },
 	{ 0xf0, 0xe0, 2, 0x800 },
 	{ 0xf8, 0xf0, 3, 0x10000 },
 };
 
-/* Breaks lines, or shows the characters behind it in another order (UAX #9). */
-static bool changes_order(uint32_t character)
-{
-	return character == 0x61c || character == 0x200e || character == 0x200f ||
-	       (character >= 0x2028 && character <= 0x202e) ||
-	       (character >= 0x2066 && character <= 0x2069);
-}
-
-/* The plain character at @at. Returns its number of bytes; 0: there is none. */
-static size_t read_plain(const char *at, uint32_t *ret)
+size_t text_read(const char *at, uint32_t *ret)
 {
 	const uint8_t *text = (const uint8_t *)at;
 
-	*ret = *text;
-	if (*at >= ' ' && *at < 0x7f) /* most are */
-		return 1;
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		uint32_t character = *text & (uint8_t)~forms[i].mask;
 
@@ -49,8 +37,8 @@ static size_t read_plain(const char *at, uint32_t *ret)
 				return 0;
 			character = character << 6 | (text[k] & 0x3f);
 		}
-		if (character < forms[i].least || character == 0x7f || character > 0x10ffff ||
-			(character >= 0xd800 && character <= 0xdfff) || changes_order(character))
+		if (character < forms[i].least || character > 0x10ffff ||
+			(character >= 0xd800 && character <= 0xdfff))
 			return 0;
 		*ret = character;
 		return forms[i].n_following + 1U;
@@ -58,11 +46,24 @@ static size_t read_plain(const char *at, uint32_t *ret)
 	return 0;
 }
 
+/* C0, DEL and C1; and what breaks lines, or shows others in another order (UAX #9). */
+static bool is_control(uint32_t character)
+{
+	return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x61c ||
+	       character == 0x200e || character == 0x200f ||
+	       (character >= 0x2028 && character <= 0x202e) ||
+	       (character >= 0x2066 && character <= 0x2069);
+}
+
 size_t text_plain_bytes(const char *at)
 {
 	uint32_t character;
+	size_t n;
 
-	return read_plain(at, &character);
+	if (*at >= ' ' && *at < 0x7f) /* most are */
+		return 1;
+	n = text_read(at, &character);
+	return n && !is_control(character) ? n : 0;
 }
 
 /* How many bytes of whole plain characters @text begins with. */
@@ -133,7 +134,7 @@ static size_t width_in_locale(const char *text, const char *end)
 
 	while (text < end) {
 		uint32_t character;
-		const size_t n = read_plain(text, &character);
+		const size_t n = text_read(text, &character);
 		const int columns = n > 1 ? wcwidth((wchar_t)character) : 1;
 
 		width += columns < 0 ? 1 : (size_t)columns; /* most characters have one */

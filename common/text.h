@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* How many bytes the character at @at has; 0: it is not UTF-8 (RFC 3629), or the end of the text.
+ */
+size_t text_read(const char *at, uint32_t *ret);
+
 /* How many bytes the character at @text has; 0: it is a control character, among them those of the
  * order of characters (UAX #9), or not UTF-8. */
 size_t text_plain_bytes(const char *text);

@@ -124,6 +124,7 @@ CASE("texts are escaped")
 	expect("\"\\/", "\"\\\"\\\\/\"");
 	expect("\b\f\n\r\t\1\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"");
 	expect("\xc2\x80\xc2\x9f\xc2\xa0", "\"\\u0080\\u009f\xc2\xa0\"");
+	expect("a\u202eb\u2028", "\"a\\u202eb\\u2028\"");
 	expect("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
