@@ -71,12 +71,19 @@ EXPORTED, KEPT = "/run/uncore-export/uncore.prom", "/var/lib/uncored/validated.j
 COMPARED = (".deb", ".dsc", ".gz", ".xz")  # of what a build makes
 
 
+def is_of_code(complaint):
+    """Is it about the spelling of a word that no source has? Instructions can look like one."""
+    found = re.search(r"spelling-error-in-binary (\S+) ", complaint)
+    return found and not any(found[1] in path.read_text(encoding="utf-8")
+                             for folder in ("daemon", "common", "pmda") for path in (SOURCE / folder).rglob("*.[ch]"))
+
+
 class Packages(Built):
     def test_lintian(self):
         """lintian has no complaint, be it pedantic or for information only"""
         changes = next(self.folder.glob("*.changes"))
-        tap.equal(run("lintian", "--allow-root", "--no-user-dirs", "--pedantic", "--display-info", changes), "",
-                  "complaints")
+        said = run("lintian", "--allow-root", "--no-user-dirs", "--pedantic", "--display-info", changes)
+        tap.equal([line for line in said.splitlines() if not is_of_code(line)], [], "complaints")
 
     def test_contents(self):
         """Each package has the files that it should have, and no other"""
