@@ -53,7 +53,7 @@ enum more {
 	NO_PLACE = NOBODY | LONG_PATH,
 };
 enum { SHORTLY_NS = 2000000, LONG_NS = 1000000000 };
-enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64 };
+enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64, CALLS_MOST = 8 };
 
 struct plan {
 	uint8_t flags;
@@ -282,13 +282,14 @@ static const char *path(void)
 					    : fake.path;
 }
 
-/* In the place of the kernel's: a report that does not fit its end is asked for again and again. */
+/* In the place of the kernel's. A report that does not fit its end is asked for again and again,
+ * for ten seconds: here until nobody listens any more. */
 int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
 	int r;
 
-	if (has_no_place()) {
-		errno = EAGAIN;
+	if (has_no_place() || fake.n_calls == CALLS_MOST) {
+		errno = has_no_place() ? EAGAIN : ECONNREFUSED;
 		return -1;
 	}
 	r = (int)syscall(SYS_connect, fd, address, size);
@@ -377,7 +378,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		start();
 	memcpy(&fake.plan, take(&rest, sizeof fake.plan).data, sizeof fake.plan);
 	if (fake.plan.flags & (ASK_STATE | ASK_PLATFORMS) || fake.plan.more & SET_OWNER)
-		fake.plan.more &= (uint8_t)~SILENT; /* these requests wait for a second */
+		fake.plan.more &= /* these requests wait for seconds */
+			(uint8_t) ~(SILENT | (has_no_place() ? LONG_PATH : 0));
 	for (int i = 0; i < ANSWERS; i++)
 		fake.answers[i] = take(&rest, fake.plan.bytes[i]);
 	fake.content = rest;
