@@ -268,7 +268,7 @@ int call_connect(struct call *call)
 	return r < 0 ? call_cannot_connect(r, call) : 0;
 }
 
-int call_greet(struct call *call, struct wire_packet *ret_welcome)
+static int greet_once(struct call *call, struct wire_packet *ret_welcome)
 {
 	union wire_message hello;
 	int r = call_connect(call);
@@ -278,6 +278,18 @@ int call_greet(struct call *call, struct wire_packet *ret_welcome)
 	wire_begin(&hello, WIRE_HELLO);
 	hello.hello.version = WIRE_VERSION;
 	return call_ask(call, &hello, WIRE_WELCOME, ret_welcome);
+}
+
+/* An uncored that ends closes what it has accepted and not yet answered. The next one listens at
+ * the same socket already. */
+int call_greet(struct call *call, struct wire_packet *ret_welcome)
+{
+	int r = greet_once(call, ret_welcome);
+
+	if (r != -ECONNRESET)
+		return r;
+	close_fd(&call->fd);
+	return greet_once(call, ret_welcome);
 }
 
 int call_ask_once(struct call *call, const union wire_message *request, enum wire_opcode expected,

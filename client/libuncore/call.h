@@ -27,7 +27,8 @@ void call_done(struct call *call);
 /* Connects only. Errors as uncore_open(). */
 int call_connect(struct call *call);
 
-/* Connects and says hello. *@ret_welcome is for wire_packet_done(). Errors as uncore_open(). */
+/* Connects and says hello; once more if uncored ends meanwhile. *@ret_welcome is for
+ * wire_packet_done(). Errors as uncore_open(). */
 int call_greet(struct call *call, struct wire_packet *ret_welcome);
 
 /* Sends @request. Errors as uncore_open(); so have all functions below. */

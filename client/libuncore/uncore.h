@@ -212,7 +212,7 @@ struct uncore_channel_value {
  * -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is too long for a socket;
  * -EACCES: uncored's socket, or its policy, is not open to this user; -EPROTONOSUPPORT: uncored's
  * release is not compatible with this library; -EBADMSG: the peer that answers is not uncored;
- * -ECONNRESET: uncored closed the connection without an answer; -EDQUOT: there are too many
+ * -ECONNRESET: uncored closed two connections without an answer; -EDQUOT: there are too many
  * connections; -ETIMEDOUT: uncored did not answer; -EMFILE, -ENOMEM: this process, or uncored, has
  * no room; -EINVAL: @ret_handle is NULL. If uncored is there but serves nothing: -ENODEV: it has
  * nothing to count with here; -EPERM: the kernel refuses it the counters; -EINVAL: its

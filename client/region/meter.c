@@ -63,7 +63,7 @@ static int open_again(struct meter *meter)
 		return failure_say(&meter->failure);
 	r = open_now(meter);
 	failure_keep(&meter->failure, r);
-	if (r < 0 && r != -ECONNRESET)
+	if (r < 0)
 		meter->retry_at_ns = clock_now_ns() + retry_after_ns(r);
 	return r;
 }
