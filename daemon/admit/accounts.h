@@ -24,7 +24,7 @@ struct account {
 	uint64_t left_ns;                        /* when the last connection went */
 	struct peer *first_parked, *last_parked; /* in the order in which they were parked */
 	uint64_t due_ns;                         /* when the budget is asked again for these */
-	uint64_t dear_ns; /* when a dear message was last forgiven; 0: never */
+	uint64_t forgiven_at_ns; /* what its dear messages have cost, see conversation.c */
 };
 
 struct accounts {

@@ -178,7 +178,7 @@ CASE("passing descriptors")
 
 /* Half a million watchers of the client's end: each answer wakes them all, which takes the daemon
  * tens of milliseconds. */
-enum { DEAR_USER = 2000000, DUPLICATES = 1000, EPOLLS = 500, QUESTIONS = 10, PATIENCE_S = 120 };
+enum { DEAR_USER = 2000000, DUPLICATES = 1000, EPOLLS = 500, QUESTIONS = 40, PATIENCE_S = 120 };
 
 static void watch_dearly(int fd)
 {
@@ -206,9 +206,10 @@ static int ask_dearly(void *argument)
 	return n;
 }
 
-CASE("the second message within a minute that costs more than 5 ms is the client's last")
+CASE("who has taken 100 ms by messages of more than 5 ms is cut off by the next one")
 {
-	assert_int_equal(wait_for(start_as(DEAR_USER, ask_dearly, NULL), PATIENCE_S), 2);
+	assert_in_range(
+		wait_for(start_as(DEAR_USER, ask_dearly, NULL), PATIENCE_S), 2, QUESTIONS - 1);
 }
 
 int main(void)
