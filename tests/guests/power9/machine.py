@@ -35,7 +35,8 @@ def command_line(images, memory, serial, append):
              "-bios", str(images / "skiboot.lid"),
              "-drive", f"file={images / 'flash.img'},format=raw,if=mtd,snapshot=on",
              "-kernel", str(images / "vmlinux"), "-initrd", str(images / "initrd.gz"),
-             "-append", f"console=hvc0 quiet {append}"]
+             # A tmpfs takes half of the memory at most, and a page of 64 KiB for each file of the machines.
+             "-append", f"console=hvc0 quiet rootfstype=ramfs panic=-1 {append}"]
     for homer in player.HOMERS:
         words += loader(homer + player.STATUS, player.RUNNING)
         words += loader(homer + player.AVAILABLE, player.UNITS)
