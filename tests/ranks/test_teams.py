@@ -215,15 +215,16 @@ def strangers():
 
 def restarted():
     """uncored may come back without its store: ranks that were there go on together"""
-    program = f"begin solve touch {PAGES} end solve say in wait begin later touch {PAGES} end later"
+    program = f"begin solve touch {PAGES} end solve say in wait begin later say begun touch {PAGES} end later"
     with serving() as uncored:
         members = start(uncored, program, program)
         for member in members:
             member.expect("in")
         uncored.stop(signal.SIGKILL)
         uncored.start()
-        for member in members:
+        for member in members:  # what begins before the first one has read has lost something
             member.go()
+            member.expect("begun")
         said = [member.end() for member in members]
         report = read_report(report_path(uncored))
     tap.equal(said, ["", ""], "stderr")
