@@ -19,7 +19,7 @@ SAY_S = 10         # of the tests that take longer
 WITHOUT_TERMINAL = {"test-watch"}  # it asks script(1) for a terminal, and there is none
 # What a page of 64 KiB may change. Of the others, qemu-user runs those that need no kernel of their own
 # (./dev cross ppc64el).
-BY_PAGES = {"test-ledger", "test-member", "test-page", "test-publication", "test-teams"}
+BY_PAGES = {"test-ledger", "test-member", "test-page", "test-shared-page", "test-teams"}
 # They take up to seven minutes each. The builds for x86 run them.
 LONG = {"test-compare", "test-job-kills", "test-jobs", "test-member-kills"}
 FROZEN_S = 0.2    # ten times what power9.conf allows a clock to stand

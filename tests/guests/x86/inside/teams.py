@@ -284,7 +284,8 @@ class Overlapping(Team):
             return walks, end(ranks)
 
     def figures(self):
-        """[(region, metric, bytes by the loops, what the report says)] of what the memory's node moves"""
+        """[(region, metric, bytes by the loops, bytes that do not matter, what the report says)] of what the memory's
+        node moves. The kernels do not say what else the system reads and writes meanwhile."""
         walks, found = not_starved(self.run_once)
         number = self.where[0][1]
         socket, tier = machine().nodes[number].socket, machine().nodes[number].tier
@@ -293,19 +294,20 @@ class Overlapping(Team):
             passes = sum(times for walk in walks for region, times in walk if region == name)
             truth = moved([(number, kernel, passes)])
             values = next(each for each in found[name]["sockets"] if each["socket"] == socket)["metrics"]
-            rows += [(name, metric, truth[socket, metric], values[metric])
-                     for metric in (f"{tier}.read", f"{tier}.write")]
+            metrics = [f"{tier}.read", f"{tier}.write"]
+            room = TOLERANCE * max(truth[socket, metric] for metric in metrics)
+            rows += [(name, metric, truth[socket, metric], room, values[metric]) for metric in metrics]
         return rows
 
     def test_brackets(self):
-        """what the loops of each of two regions that overlap say is, to 3 %, between what moved alone and in all"""
-        for name, metric, truth, value in self.figures():
+        """what the loops of two regions that overlap move is between what moved alone and in all, to 3 % of what each moves"""
+        for name, metric, truth, room, value in self.figures():
             alone, share, everything = (value[key] for key in ("alone", "share", "bytes"))
             say(f"{name} {metric}: loops {truth / MIB:.1f} MiB, share {share / MIB:.1f}, {alone / MIB:.1f} to {everything / MIB:.1f}")
             with self.subTest(region=name, metric=metric):
                 self.assertTrue(alone <= share <= everything)
-                self.assertLessEqual(alone, (1 + TOLERANCE) * truth)
-                self.assertGreaterEqual(everything, (1 - TOLERANCE) * truth)
+                self.assertLessEqual(alone, truth + room)
+                self.assertGreaterEqual(everything, truth - room)
                 self.assertGreater(everything, alone, "the regions overlapped")
 
 
