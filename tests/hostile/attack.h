@@ -2,8 +2,8 @@
 /*
  * An attack on the_daemon by one user, and an ordinary client of another user beside it, the
  * victim, which connects and reads within the library's own limits. The victim's times are compared
- * with *rest*: the same victim beside as many processes, which burn as much CPU time as the
- * attackers did and never touch uncored, or beside those that the attack names.
+ * with *rest*: the same victim while the same attackers attack another uncored of the same
+ * computer, or beside what the attack names.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct attack {
 	 */
 	int (*body)(void *argument);
 	unsigned n_processes;
-	/* As .body, in one process: what runs at rest, too. NULL: processes that burn CPU time. */
+	/* As .body, in one process: what the_daemon bears at rest, too. NULL: nothing. */
 	int (*at_rest)(void *argument);
 	bool begins_as_root;   /* to prepare as root: the body calls attack_become() */
 	uint64_t deeds;        /* the sum of attack_did() at which the attack is over */
@@ -110,8 +110,9 @@ struct watchers {
  * before stay open. Returns how many watchers the kernel lets us have. */
 unsigned attack_watch(struct watchers *watchers, int fd, unsigned n_epolls, unsigned n_duplicates);
 
-/* The daemon's configuration, before attack_run(); as shipped unless told. */
+/* The daemon's configuration, as shipped unless told: before attack_run(), and in a case. */
 void attack_configure(const char *config);
+void attack_reconfigure(const char *config);
 
 /*
  * main() of each program. After its cases comes one more: the attacks have not left the daemon

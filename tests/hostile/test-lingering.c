@@ -146,7 +146,7 @@ CASE("descriptors that linger, in connections that are refused")
 		.busy_percent = 90,
 	};
 
-	daemon_reload(&the_daemon, "[server]\nmax_clients_per_user = 8\n");
+	attack_reconfigure("[server]\nmax_clients_per_user = 8\n");
 	attack_beside_victim(&attack);
 }
 
