@@ -145,21 +145,39 @@ static struct teams_wish take_wish(char name[16])
 	};
 }
 
-/* After a join, with the numbers of tables before. Where a smaller limit makes several tables go at
- * once, the uids take turns. */
-static void check_losses(const unsigned before[UIDS], uint32_t uid)
+/* What a uid has. */
+struct holding {
+	unsigned n_tables, filled;
+};
+
+static struct holding holding_of(uint32_t uid)
 {
-	unsigned own = before[uid - 1000], n_before = 0;
+	struct holding holding = { .n_tables = count_of(uid) };
+
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->table[i].uid == uid)
+			holding.filled += filled[list->table[i].fd];
+	return holding;
+}
+
+/* After a join, with what each uid had before. Where a smaller limit makes several tables go at
+ * once, the uids take turns. */
+static void check_losses(const struct holding before[UIDS], uint32_t uid)
+{
+	const struct holding own = before[uid - 1000];
+	unsigned n_before = 0;
 
 	for (uint32_t i = 0; i < UIDS; i++)
-		n_before += before[i];
+		n_before += before[i].n_tables;
 	if (n_before > list->n)
 		return;
 
 	for (uint32_t i = 0; i < UIDS; i++) {
 		bool shares = account_of(1000 + i) == account_of(uid);
+		bool has_more = before[i].n_tables > own.n_tables || before[i].filled > own.filled;
 
-		if (1000 + i != uid && count_of(1000 + i) < before[i] && shares && before[i] <= own)
+		if (1000 + i != uid && count_of(1000 + i) < before[i].n_tables && shares &&
+			!has_more)
 			abort();
 	}
 	if (count_of(uid) > TEAMS_OF_UID_MAX)
@@ -168,14 +186,15 @@ static void check_losses(const unsigned before[UIDS], uint32_t uid)
 
 static void step_join(void)
 {
-	unsigned before[UIDS], n_alive = count_alive();
+	unsigned n_alive = count_alive();
+	struct holding before[UIDS];
 	const struct team *team = NULL;
 	struct teams_wish wish;
 	char name[16];
 	int r;
 
 	for (uint32_t i = 0; i < UIDS; i++)
-		before[i] = count_of(1000 + i);
+		before[i] = holding_of(1000 + i);
 	wish = take_wish(name);
 	r = teams_join(list, &wish, now_ns, &team);
 	if (r >= 0 && (team->uid != wish.uid || team->run <= wish.run ||

@@ -82,7 +82,17 @@ static int merge_run_fail(struct reading *reading, const char *what, const char 
 {
 	snprintf(reading->why, JSON_READER_WHY_MAX, "cannot be merged: line %u %s%s", reading->line,
 		what, word);
+	text_make_plain(reading->why); /* its last character may have been cut */
 	return -EBADMSG;
+}
+
+/* The last character of a long name may be cut. */
+static void add_column(struct merge_run *run, const char *name)
+{
+	char *column = run->columns[run->n_columns++];
+
+	snprintf(column, MERGE_NAME_MAX, "%s", name);
+	text_make_plain(column);
 }
 
 static int take_heading(struct reading *reading)
@@ -101,7 +111,7 @@ static int take_heading(struct reading *reading)
 		else if (run->n_columns == MERGE_COLUMNS_MAX)
 			return merge_run_fail(reading, "has too many columns, from on ", name);
 		else
-			snprintf(run->columns[run->n_columns++], MERGE_NAME_MAX, "%s", name);
+			add_column(run, name);
 	}
 	return reading->region_at == UINT32_MAX
 		       ? merge_run_fail(reading, "has no column region", "")
