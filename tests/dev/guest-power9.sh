@@ -79,7 +79,7 @@ guest_power9_machines() {
 
 # The unit tests, with the files that they read at the same places below /uncored as in the tree.
 guest_power9_add_unit_tests() {
-	local root=$1/uncored machine program programs=()
+	local root=$1/uncored library machine program programs=()
 
 	for program in "$CROSS_FOLDER"/tests/unit/test-*; do
 		[[ ! -f $program || ! -x $program ]] || programs+=("$program")
@@ -94,7 +94,10 @@ guest_power9_add_unit_tests() {
 	guest_power9_libraries "${programs[@]}" | while read -r program; do
 		cp -L "$program" "$1/usr/lib/powerpc64le-linux-gnu/"
 	done
-	cp -L "$CROSS_SYSTEM/root/usr/lib/powerpc64le-linux-gnu/libpfm.so.4" "$1/usr/lib/powerpc64le-linux-gnu/"
+	# These two are opened while programs run: by uncored, and by pthread_cancel(3).
+	for library in libpfm.so.4 libgcc_s.so.1; do
+		cp -L "$CROSS_SYSTEM/root/usr/lib/powerpc64le-linux-gnu/$library" "$1/usr/lib/powerpc64le-linux-gnu/"
+	done
 }
 
 guest_power9_make_initrd() {
